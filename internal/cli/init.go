@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/joystream-ai/joy/internal/fault"
+)
+
+//go:embed all:scaffold
+var scaffold embed.FS
+
+// scaffoldFile is one file of a new agent.
+type scaffoldFile struct {
+	path string // relative, forward slashes
+	data []byte
+	mode fs.FileMode
+}
+
+func newInitCmd(a *app) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Scaffold an agent that builds and runs at once",
+		Args:  argsBetween(0, 1, "one directory"),
+		Example: "  joy init hello\n" +
+			"  joy init . --force",
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			files, err := scaffoldFiles()
+			if err != nil {
+				return err
+			}
+			return a.scaffold(dir, files, force)
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite files that are in the way")
+	return cmd
+}
+
+// scaffoldFiles reads the embedded agent. Embedding keeps neither modes nor a file called .gitignore in peace (git
+// would obey it), so scripts are told by their directory and the name is put back here.
+func scaffoldFiles() ([]scaffoldFile, error) {
+	var files []scaffoldFile
+	err := fs.WalkDir(scaffold, "scaffold", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := scaffold.ReadFile(name)
+		f := scaffoldFile{strings.TrimPrefix(name, "scaffold/"), data, 0o644}
+		if f.path == "gitignore" {
+			f.path = ".gitignore"
+		}
+		if path.Base(path.Dir(f.path)) == "scripts" {
+			f.mode = 0o755
+		}
+		files = append(files, f)
+		return err
+	})
+	return files, err
+}
+
+// scaffold writes files below dir, all or none of them: what is in the way is listed first.
+func (a *app) scaffold(dir string, files []scaffoldFile, force bool) error {
+	root := a.abs(dir)
+	var conflicts []error
+	for _, f := range files {
+		if err := inTheWay(root, dir, f.path, force); err != nil {
+			conflicts = append(conflicts, err)
+		}
+	}
+	if len(conflicts) > 0 {
+		return errors.Join(conflicts...)
+	}
+	for _, f := range files {
+		target := filepath.Join(root, filepath.FromSlash(f.path))
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return fault.Wrap(fault.Input, err, "make a directory")
+		}
+		if err := writeFile(target, f.data, f.mode); err != nil {
+			return fault.Wrap(fault.Input, err, "write %s", f.path)
+		}
+	}
+	return a.saidInit(dir, files)
+}
+
+// inTheWay says why path cannot be written below root. With force only a file that is no ordinary file is refused:
+// writing through a link would change something outside the agent.
+func inTheWay(root, dir, name string, force bool) error {
+	info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	shown := path.Join(filepath.ToSlash(dir), name)
+	switch {
+	case err != nil:
+		return fault.Wrap(fault.Input, err, "look at the file").At(shown, 0, 0)
+	case !info.Mode().IsRegular():
+		return fault.New(fault.Input, "in the way and not an ordinary file").At(shown, 0, 0)
+	case !force:
+		return fault.New(fault.Input, "exists already").At(shown, 0, 0).WithHint("add --force to overwrite it")
+	}
+	return nil
+}
+
+// writeFile sets the mode even where the file existed.
+func writeFile(name string, data []byte, mode fs.FileMode) error {
+	if err := os.WriteFile(name, data, mode); err != nil {
+		return err
+	}
+	return os.Chmod(name, mode)
+}
+
+func (a *app) saidInit(dir string, files []scaffoldFile) error {
+	if a.json {
+		paths := make([]string, len(files))
+		for i, f := range files {
+			paths[i] = f.path
+		}
+		return a.printJSON(map[string]any{"schema": "joy.init/1", "dir": filepath.ToSlash(dir), "files": paths})
+	}
+	for _, f := range files {
+		if _, err := fmt.Fprintln(a.out, path.Join(filepath.ToSlash(dir), f.path)); err != nil {
+			return err
+		}
+	}
+	next := "joy build && joy run --input name=World"
+	if dir != "." {
+		next = "cd " + dir + " && " + next
+	}
+	a.say("next: %s", a.err.bold.Render(next))
+	return nil
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/joystream-ai/joy/internal/fault"
+)
+
+const codeUsage = "JOY-USAGE"
+
+// usage turns an error of the command line itself into a fault that exits 2. A fault stays what it is.
+func usage(err error, hint string, args ...any) error {
+	var e *fault.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	e = fault.New(fault.Input, "%s", err.Error()).WithHint(hint, args...)
+	e.Code = codeUsage
+	return e
+}
+
+// usagef is a usage error of cmd, with a pointer to its help.
+func usagef(cmd *cobra.Command, format string, args ...any) error {
+	return usage(fmt.Errorf(format, args...), "run %q", cmd.CommandPath()+" --help")
+}
+
+// argsBetween accepts min to max arguments. what names them in the message, as in "a step id".
+func argsBetween(minimum, maximum int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < minimum:
+			return usagef(cmd, "%s needs %s", cmd.CommandPath(), what)
+		case len(args) > maximum && maximum == 0:
+			return usagef(cmd, "%s takes no arguments, got %q", cmd.CommandPath(), args[0])
+		case len(args) > maximum:
+			return usagef(cmd, "%s takes %s only, got also %q", cmd.CommandPath(), what, args[maximum])
+		}
+		return nil
+	}
+}
+
+// noArgs accepts none.
+func noArgs(cmd *cobra.Command, args []string) error { return argsBetween(0, 0, "")(cmd, args) }
+
+// group is a command that only holds others, such as `joy plan`.
+func group(use, short, example string, subs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Example: example, Args: unknownCommand}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return usagef(cmd, "%s needs a command: %s", cmd.CommandPath(), strings.Join(names(cmd), ", "))
+	}
+	cmd.AddCommand(subs...)
+	return cmd
+}
+
+// unknownCommand refuses what is left of the arguments when no command has that name.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := fmt.Sprintf("run %q", cmd.CommandPath()+" --help")
+	if close := near(args[0], names(cmd)); len(close) > 0 {
+		hint = "did you mean " + strings.Join(close, " or ") + "?"
+	}
+	return usage(fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath()), "%s", hint)
+}
+
+// badFlag is cobra's FlagErrorFunc.
+func badFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var flags []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+		if close := near(unknown.GetSpecifiedName(), flags); len(close) > 0 {
+			return usage(err, "did you mean --%s?", strings.Join(close, " or --"))
+		}
+	}
+	return usage(err, "run %q", cmd.CommandPath()+" --help")
+}
+
+// names lists the commands below cmd that a person may be shown.
+func names(cmd *cobra.Command) []string {
+	var list []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			list = append(list, sub.Name())
+		}
+	}
+	return list
+}
+
+// near lists the candidates that a typing slip away could have been meant: at most two edits, or a common beginning.
+func near(name string, candidates []string) []string {
+	var list []string
+	for _, c := range candidates {
+		if edits(name, c) <= min(2, len(c)/2) || (len(name) > 1 && strings.HasPrefix(c, name)) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// edits is the Levenshtein distance of a and b, in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,131 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/joystream-ai/joy/internal/fault"
+)
+
+// maxLive bounds one file of the index, in bytes.
+const maxLive = 64 << 10
+
+// Live is a run that has begun and may have left a VM: who runs it and what must be destroyed when that process is
+// gone. It is written before the first VM is asked for.
+type Live struct {
+	Run      string    `json:"run"`
+	StateDir string    `json:"state_dir"` // absolute
+	Process            // the joy that runs it
+	VM       []string  `json:"vm"` // provider's ids of what exists
+	Started  time.Time `json:"started"`
+}
+
+// Index is the user's list of live runs, a file each, so that joys never wait for one another.
+type Index struct{ dir string }
+
+// OpenIndex uses the user's state directory (config.Dirs.State, absolute). Nothing is created before Put.
+func OpenIndex(userState string) *Index { return &Index{filepath.Join(userState, "live")} }
+
+func (x *Index) file(run string) string { return filepath.Join(x.dir, run+".json") }
+
+// Put adds or replaces a run's file; it is durable when Put returns.
+func (x *Index) Put(live Live) error {
+	if !ValidID(live.Run) {
+		return fault.New(fault.Input, "run id %q is not YYYYMMDD-HHMMSS-xxxxxx", live.Run)
+	}
+	data, err := json.Marshal(live)
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "encode the live run")
+	}
+	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+		return fault.Wrap(fault.Platform, err, "create the index of live runs")
+	}
+	if err := checkDir(x.dir); err != nil {
+		return err
+	}
+	if err := replace(x.file(live.Run), append(data, '\n')); err != nil {
+		return fault.Wrap(fault.Platform, err, "write the index of live runs")
+	}
+	return nil
+}
+
+// Remove takes a run out once nothing of it can be alive. A run that is not there is no error.
+func (x *Index) Remove(run string) error {
+	if !ValidID(run) {
+		return fault.New(fault.Input, "run id %q is not YYYYMMDD-HHMMSS-xxxxxx", run)
+	}
+	if err := os.Remove(x.file(run)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.Wrap(fault.Platform, err, "remove the run from the index")
+	}
+	return nil
+}
+
+// List returns the live runs by id. Files that cannot be read are joined in the error; the rest is returned with it.
+func (x *Index) List() ([]Live, error) {
+	entries, err := os.ReadDir(x.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Platform, err, "list the live runs")
+	}
+	if err := checkDir(x.dir); err != nil {
+		return nil, err
+	}
+	var list []Live
+	var bad []error
+	for _, e := range entries {
+		run, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || !ValidID(run) || !e.Type().IsRegular() {
+			continue
+		}
+		live, err := x.read(run)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // that run ended a moment ago
+		case err != nil:
+			bad = append(bad, fault.Wrap(fault.Platform, err, "read the live run").At(x.file(run), 0, 0))
+		default:
+			list = append(list, live)
+		}
+	}
+	return list, errors.Join(bad...)
+}
+
+func (x *Index) read(run string) (Live, error) {
+	var live Live
+	data, err := readCapped(x.file(run), maxLive)
+	if err != nil {
+		return live, err
+	}
+	if err := json.Unmarshal(data, &live); err != nil {
+		return live, err
+	}
+	if live.Run != run {
+		return live, errors.New("it names the run " + live.Run)
+	}
+	return live, nil
+}
+
+// replace writes data beside name and renames it there, so that a reader sees the old bytes or the new ones.
+func replace(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncDir(filepath.Dir(name))
+}

@@ -1,0 +1,62 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Escape makes text of strangers safe to print: control characters, escape sequences, bidirectional overrides and
+// other invisible characters become visible escapes such as \x1b or \u202e. Line ends and tabs stay.
+func Escape(s string) string { return escape(s, "\n\t") }
+
+// Line is Escape for what must stay on one line: line ends and tabs are made visible too.
+func Line(s string) string { return escape(s, "") }
+
+func escape(s, keep string) string {
+	clean := true
+	for _, r := range s {
+		if hidden(r) || r == utf8.RuneError {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case !hidden(r) || strings.ContainsRune(keep, r):
+			b.WriteString(s[i : i+size])
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// hidden says whether a terminal would act on r, or show nothing and reorder its neighbours: C0, DEL and C1 controls
+// (Cc), format characters (Cf: bidirectional marks, zero-width, tags, the soft hyphen), line and paragraph separators,
+// and code points that nobody assigned a look to (surrogates, private use).
+func hidden(r rune) bool {
+	if r < 0x7f {
+		return r < 0x20
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs)
+}
