@@ -1,0 +1,92 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/joystream-ai/joy/internal/fault"
+)
+
+// basePackages is what the base image has beyond Debian's minimum.
+var basePackages = []string{"python3", "git", "curl", "jq", "ca-certificates"}
+
+// packageList is where the base root keeps the list of its packages while it is made.
+const packageList = "/var/lib/joy-packages"
+
+// baseRoot makes a root file system of Debian's minimum and basePackages with mmdebstrap, which needs no root: it
+// streams the tree as a tar, and that becomes the squashfs.
+func (b *builder) baseRoot(ctx context.Context, a *archive) error {
+	mode := "root"
+	if os.Geteuid() != 0 {
+		mode = "unshare"
+	}
+	opts, err := os.CreateTemp(b.stage, "apt-")
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "store apt's settings")
+	}
+	defer os.Remove(opts.Name())
+	settings, err := hostSettings(ctx, b)
+	if err == nil {
+		_, err = io.WriteString(opts, settings)
+	}
+	if cerr := opts.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "store apt's settings")
+	}
+	list := filepath.Join(b.stage, "packages")
+	argv := []string{"mmdebstrap", "--mode=" + mode, "--variant=minbase", "--format=tar", "--architectures=" + b.arch,
+		"--include=" + strings.Join(basePackages, ","), "--aptopt=" + opts.Name()}
+	for _, glob := range []string{"/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/doc/*"} {
+		argv = append(argv, "--dpkgopt=path-exclude="+glob)
+	}
+	argv = append(argv, "--dpkgopt=path-include=/usr/share/doc/*/copyright") // what the licences ask to keep
+	for _, hook := range baseHooks(list) {
+		argv = append(argv, "--customize-hook="+hook)
+	}
+	argv = append(argv, suite, "-", a.list)
+	b.Progress("installing Debian's minimum and " + strings.Join(basePackages, ", "))
+	err = b.squash(ctx, func(w io.Writer) error {
+		return b.run(ctx, tool{argv: argv, env: []string{b.epochEnv()}, stdout: w})
+	})
+	if err != nil {
+		return err
+	}
+	return b.readPackageList(list)
+}
+
+// baseHooks run after the packages are installed; $1 is the root. They take the host's traces out (names, resolver,
+// apt settings), add joy's places, and hand over what the index says about each package.
+func baseHooks(list string) []string {
+	const show = `chroot "$1" sh -c 'dpkg-query -W -f="\${Package}:\${Architecture}=\${Version}\n" | xargs apt-cache show' > "$1` + packageList + `"`
+	return []string{
+		show,
+		fmt.Sprintf("download %s %q", packageList, list),
+		`rm -f "$1` + packageList + `" "$1/etc/resolv.conf" "$1/etc/apt/apt.conf.d/99mmdebstrap" "$1/etc/dpkg/dpkg.cfg.d/99mmdebstrap"`,
+		`printf 'joy\n' > "$1/etc/hostname"`,
+		`printf '127.0.0.1 localhost joy\n::1 localhost\n' > "$1/etc/hosts"`,
+		`mkdir -p "$1/workspace"`,
+		`rm -rf "$1"/var/log/* "$1"/var/cache/debconf/*-old`,
+	}
+}
+
+func (b *builder) readPackageList(list string) error {
+	defer os.Remove(list)
+	text, err := readCapped(list, maxIndex)
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "read the list of packages")
+	}
+	records := parseRecords(string(text))
+	if len(records) == 0 {
+		return fault.New(fault.Platform, "read the list of packages: it is empty")
+	}
+	for _, r := range records {
+		b.packages = append(b.packages, r.pkg())
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package image
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/fault"
+)
+
+// builder is one build in progress. Its stage is a directory in the cache that becomes the image by being renamed.
+type builder struct {
+	Options
+	arch     string
+	stage    string
+	epoch    time.Time // no time in the image is later
+	packages []Package
+	release  string // of the kernel
+}
+
+func build(ctx context.Context, o Options) (Image, error) {
+	b := &builder{Options: o, arch: runtime.GOARCH}
+	if b.arch != "amd64" && b.arch != "arm64" {
+		return Image{}, fault.New(fault.Platform, "no local VM images for %s", b.arch).WithHint("joy run --sandbox e2b works here")
+	}
+	if err := os.MkdirAll(imagesDir(o.CacheDir), 0o755); err != nil {
+		return Image{}, fault.Wrap(fault.Platform, err, "make the image cache")
+	}
+	unlock, err := lock(ctx, filepath.Join(o.CacheDir, "images.lock"), func() { o.Progress("waiting for another build") })
+	if err != nil {
+		return Image{}, err
+	}
+	defer unlock()
+	if err := sweep(o.CacheDir); err != nil {
+		return Image{}, err
+	}
+	if !o.Force {
+		if img, ok := current(o.CacheDir, o.Profile, b.arch); ok {
+			o.Progress("image " + o.Profile + " is here already")
+			return img, nil
+		}
+	}
+	if err := b.prepare(); err != nil {
+		return Image{}, err
+	}
+	if b.stage, err = os.MkdirTemp(imagesDir(o.CacheDir), stagePrefix); err != nil {
+		return Image{}, fault.Wrap(fault.Platform, err, "make a directory to build in")
+	}
+	defer os.RemoveAll(b.stage)
+	if err := b.fill(ctx); err != nil {
+		if ctx.Err() != nil {
+			return Image{}, ctx.Err()
+		}
+		return Image{}, err
+	}
+	return b.commit()
+}
+
+// fill makes the image's files in the stage.
+func (b *builder) fill(ctx context.Context) error {
+	a, err := openArchive(ctx, b)
+	if err != nil {
+		return err
+	}
+	b.Progress("reading the package index")
+	if err := a.update(ctx); err != nil {
+		return err
+	}
+	if b.epoch, err = a.date(); err != nil {
+		return err
+	}
+	if err := b.kernel(ctx, a); err != nil {
+		return err
+	}
+	if b.Profile == "tiny" {
+		return b.tinyRoot(ctx, a)
+	}
+	return b.baseRoot(ctx, a)
+}
+
+// commit names what is in the stage, makes it durable and puts it where Find looks.
+func (b *builder) commit() (Image, error) {
+	m := Manifest{Schema: Schema, Profile: b.Profile, Arch: b.arch, Rules: Rules, Kernel: b.release, Packages: b.packages}
+	sort.Slice(m.Packages, func(i, j int) bool { return m.Packages[i].Name < m.Packages[j].Name })
+	img, err := b.seal(m)
+	if err != nil {
+		return Image{}, fault.Wrap(fault.Platform, err, "store image %s", b.Profile)
+	}
+	return img, nil
+}
+
+func (b *builder) seal(m Manifest) (Image, error) {
+	var err error
+	if m.Files, err = stageFiles(b.stage); err != nil {
+		return Image{}, err
+	}
+	m.Digest = m.ID()
+	text, err := m.encode()
+	if err != nil {
+		return Image{}, err
+	}
+	if _, err = decodeManifest(text); err != nil {
+		return Image{}, err
+	}
+	if err = os.WriteFile(filepath.Join(b.stage, manifestFile), text, 0o444); err != nil {
+		return Image{}, err
+	}
+	if err = os.Chmod(b.stage, 0o755); err != nil {
+		return Image{}, err
+	}
+	dir := filepath.Join(imagesDir(b.CacheDir), strings.TrimPrefix(m.Digest, "sha256:"))
+	if img, err := open(dir); err != nil || Verify(img) != nil {
+		if err := place(b.stage, dir); err != nil {
+			return Image{}, err
+		}
+	}
+	if err := point(b.CacheDir, b.Profile, m.Digest); err != nil {
+		return Image{}, err
+	}
+	return open(dir)
+}
+
+// stageFiles lists, sizes and digests the files of the stage, and makes them durable and read-only.
+func stageFiles(stage string) ([]File, error) {
+	var files []File
+	for _, pattern := range []string{KernelFile, "modules/*.ko", RootFile} {
+		paths, err := filepath.Glob(filepath.Join(stage, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths { // Glob sorts
+			sum, size, err := sumFile(path)
+			if err != nil {
+				return nil, err
+			}
+			if err := syncReadOnly(path); err != nil {
+				return nil, err
+			}
+			name, err := filepath.Rel(stage, path)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, File{Name: name, Size: size, SHA256: sum})
+		}
+	}
+	return files, nil
+}
+
+func syncReadOnly(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Chmod(0o444); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// place renames the stage to dir. What lay there was damaged: it is swept by the next build if this one cannot.
+func place(stage, dir string) error {
+	old := filepath.Join(filepath.Dir(dir), stagePrefix+"damaged-"+filepath.Base(dir))
+	if err := os.Rename(dir, old); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if err := os.Rename(stage, dir); err != nil {
+		return err
+	}
+	parent, err := os.Open(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	if err := parent.Sync(); err != nil {
+		return err
+	}
+	return os.RemoveAll(old)
+}
+
+// needSpace is what a build may use at its peak, in bytes, in the cache and in the temporary directory each.
+var needSpace = map[string]uint64{"tiny": 256 << 20, "base": 1536 << 20}
+
+// prepare checks what a build needs before it downloads anything.
+func (b *builder) prepare() error {
+	if err := b.tools(); err != nil {
+		return err
+	}
+	for _, dir := range []string{b.CacheDir, b.tempDir()} {
+		var st unix.Statfs_t
+		if err := unix.Statfs(dir, &st); err != nil {
+			return fault.Wrap(fault.Platform, err, "look at the free space of %s", dir)
+		}
+		if free, need := st.Bavail*uint64(st.Bsize), needSpace[b.Profile]; free < need { //nolint:gosec // a block size is positive
+			return fault.New(fault.Platform, "%s has %d MiB free, building image %s takes %d", dir, free>>20, b.Profile, need>>20).
+				WithHint("free some space, or set XDG_CACHE_HOME or TMPDIR to another disk")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package image
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/joystream-ai/joy/internal/fault"
+)
+
+// initrdForm changes when Initrd writes other bytes for the same image and guest; it is part of the cached name.
+const initrdForm = "joy-initrd 1"
+
+// maxModule caps one kernel module, in bytes.
+const maxModule = 64 << 20
+
+// Initrd writes what the kernel unpacks and starts: /init, which is joy-guest, the image's modules in /modules, and
+// the device nodes that PID 1 needs before it has mounted anything. The bytes depend on img and guest alone.
+// It is not compressed: unpacking costs an emulated CPU more than reading (docs/adr).
+func Initrd(img Image, guest []byte, w io.Writer) error {
+	out := bufio.NewWriterSize(w, 1<<20)
+	c := &cpioWriter{w: out}
+	c.dir("dev")
+	c.char("dev/console", 0o600, 5, 1)
+	c.char("dev/null", 0o666, 1, 3)
+	c.dir("modules")
+	for _, name := range img.Modules() {
+		b, err := readCapped(filepath.Join(img.Dir, filepath.FromSlash(name)), maxModule)
+		if err != nil {
+			return damaged(img.Digest(), err)
+		}
+		c.file(name, 0o644, b)
+	}
+	c.file("init", 0o755, guest)
+	if err := c.close(); err != nil {
+		return fmt.Errorf("write the initrd: %w", err)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write the initrd: %w", err)
+	}
+	return nil
+}
+
+// InitrdPath gives the initrd of img and guest as a file in cacheDir, made on first use. Several processes may ask at
+// once: each sees a whole file or none.
+func InitrdPath(cacheDir string, img Image, guest []byte) (string, error) {
+	g := sha256.Sum256(guest)
+	key := sha256.Sum256([]byte(fmt.Sprintf("%s\n%s\n%x\n", initrdForm, img.Digest(), g)))
+	dir := filepath.Join(cacheDir, "initrd")
+	path := filepath.Join(dir, hex.EncodeToString(key[:])+".cpio")
+	if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() {
+		return path, nil
+	}
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		err = writeAtomic(path, 0o444, func(w io.Writer) error { return Initrd(img, guest, w) })
+	}
+	if err != nil {
+		return "", fault.Wrap(fault.KindOf(err), err, "make the initrd")
+	}
+	return path, nil
+}
+
+// writeAtomic puts a whole, durable file at path or leaves what was there.
+func writeAtomic(path string, perm os.FileMode, fill func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), stagePrefix)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err = fill(f); err == nil {
+		err = f.Chmod(perm)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

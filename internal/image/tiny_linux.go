@@ -1,0 +1,154 @@
+package image
+
+import (
+	"archive/tar"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/joystream-ai/joy/internal/fault"
+)
+
+// maxBinary caps one executable of the tiny root, in bytes.
+const maxBinary = 64 << 20
+
+// tinyBinaries are the packages of the tiny root: one static executable each.
+var tinyBinaries = []struct{ pkg, from, to string }{
+	{"busybox-static", "busybox", "bin/busybox"},
+	{"bash-static", "bash-static", "bin/bash"}, // busybox has no bash, and a .sh entry point is started with it
+}
+
+// tinyRoot makes a root file system of busybox and bash.
+func (b *builder) tinyRoot(ctx context.Context, a *archive) error {
+	root := tinySkeleton()
+	for _, bin := range tinyBinaries {
+		rec, err := a.show(ctx, bin.pkg)
+		if err != nil {
+			return err
+		}
+		deb, err := a.download(ctx, rec)
+		if err != nil {
+			return err
+		}
+		err = b.eachFile(ctx, deb, func(name string, r io.Reader) error {
+			switch {
+			case path.Base(name) == bin.from && strings.Contains(path.Dir(name), "bin"):
+				data, err := readAll(r, maxBinary)
+				root[bin.to] = node{mode: 0o755, data: data}
+				return err
+			case name == "usr/share/doc/"+bin.pkg+"/copyright":
+				data, err := readAll(r, maxIndex)
+				root[name] = node{mode: 0o644, data: data}
+				return err
+			}
+			return nil
+		})
+		if err == nil && root[bin.to].data == nil {
+			err = fault.New(fault.Platform, "package %s has no %s", bin.pkg, bin.from)
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.RemoveAll(filepath.Dir(deb)); err != nil {
+			return fault.Wrap(fault.Platform, err, "remove a package")
+		}
+	}
+	if err := b.applets(ctx, root); err != nil {
+		return err
+	}
+	b.Progress("making the root file system")
+	return b.squash(ctx, func(w io.Writer) error { return writeTree(w, root, b.epoch) })
+}
+
+// applets links every applet to busybox. Busybox itself says which it has: it is Debian's, checked by its signature,
+// and is run with nothing but that question.
+func (b *builder) applets(ctx context.Context, root map[string]node) error {
+	bin := filepath.Join(b.stage, "busybox")
+	if err := os.WriteFile(bin, root["bin/busybox"].data, 0o700); err != nil {
+		return fault.Wrap(fault.Platform, err, "store busybox")
+	}
+	defer os.Remove(bin)
+	list, err := b.output(ctx, maxIndex, tool{argv: []string{bin, "--list-full"}})
+	if err != nil {
+		return err
+	}
+	for _, name := range strings.Fields(string(list)) {
+		if name == "linuxrc" || path.Clean("/" + name)[1:] != name {
+			continue
+		}
+		if _, taken := root[name]; !taken {
+			root[name] = node{link: "/bin/busybox"}
+		}
+	}
+	return nil
+}
+
+// node is one entry of a small file tree, by slash path without a leading slash.
+type node struct {
+	mode int64
+	data []byte // of a file
+	link string // target, of a symbolic link
+	dir  bool
+}
+
+// tinySkeleton is what the tiny root has besides programs. It has no resolv.conf: the VM has no network.
+func tinySkeleton() map[string]node {
+	root := map[string]node{
+		"tmp":               {dir: true, mode: 0o1777},
+		"var/tmp":           {dir: true, mode: 0o1777},
+		"root":              {dir: true, mode: 0o700},
+		"etc/passwd":        {mode: 0o644, data: []byte("root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n")},
+		"etc/group":         {mode: 0o644, data: []byte("root:x:0:\nnogroup:x:65534:\n")},
+		"etc/hostname":      {mode: 0o644, data: []byte("joy\n")},
+		"etc/hosts":         {mode: 0o644, data: []byte("127.0.0.1 localhost joy\n::1 localhost\n")},
+		"etc/nsswitch.conf": {mode: 0o644, data: []byte("passwd: files\ngroup: files\nhosts: files\n")},
+	}
+	for _, d := range []string{"proc", "sys", "dev", "run", "mnt", "workspace", "usr/local/bin"} {
+		root[d] = node{dir: true, mode: 0o755}
+	}
+	return root
+}
+
+// writeTree writes the tree as a tar, parents first, every time set to the epoch.
+func writeTree(w io.Writer, root map[string]node, epoch time.Time) error {
+	for name := range root {
+		for d := path.Dir(name); d != "."; d = path.Dir(d) {
+			if _, ok := root[d]; !ok {
+				root[d] = node{dir: true, mode: 0o755}
+			}
+		}
+	}
+	names := make([]string, 0, len(root))
+	for name := range root {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	tw := tar.NewWriter(w)
+	for _, name := range names {
+		if err := writeNode(tw, name, root[name], epoch); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+	}
+	return tw.Close()
+}
+
+func writeNode(tw *tar.Writer, name string, n node, epoch time.Time) error {
+	h := &tar.Header{Name: name, Mode: n.mode, ModTime: epoch, Typeflag: tar.TypeReg, Size: int64(len(n.data))}
+	switch {
+	case n.dir:
+		h.Typeflag, h.Name = tar.TypeDir, name+"/"
+	case n.link != "":
+		h.Typeflag, h.Linkname, h.Mode = tar.TypeSymlink, n.link, 0o777
+	}
+	if err := tw.WriteHeader(h); err != nil {
+		return err
+	}
+	_, err := tw.Write(n.data)
+	return err
+}

@@ -1,0 +1,186 @@
+package image
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/joystream-ai/joy/internal/fault"
+)
+
+// debianArchiveKey checks the signature of Debian's package index.
+const debianArchiveKey = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+// termGrace is how long a cancelled tool may take to remove its own temporary files before it is killed.
+const termGrace = 10 * time.Second
+
+// needed says which package brings a tool, per profile; in the order in which a person should read it.
+var needed = []struct{ tool, pkg, profile string }{
+	{"apt-get", "apt", ""},
+	{"dpkg-deb", "dpkg", ""},
+	{"mksquashfs", "squashfs-tools", ""},
+	{"mmdebstrap", "mmdebstrap", "base"},
+}
+
+// tools checks that the outside tools of this profile are here.
+func (b *builder) tools() error {
+	var tools, pkgs []string
+	for _, n := range needed {
+		if n.profile != "" && n.profile != b.Profile {
+			continue
+		}
+		if _, err := b.look(n.tool); err != nil {
+			tools, pkgs = append(tools, n.tool), append(pkgs, n.pkg)
+		}
+	}
+	if _, err := os.Stat(debianArchiveKey); err != nil {
+		tools, pkgs = append(tools, debianArchiveKey), append(pkgs, "debian-archive-keyring")
+	}
+	if b.Profile == "base" && os.Geteuid() != 0 {
+		if _, err := b.look("newuidmap"); err != nil {
+			tools, pkgs = append(tools, "newuidmap"), append(pkgs, "uidmap")
+		}
+	}
+	if len(tools) == 0 {
+		return nil
+	}
+	return fault.New(fault.Platform, "building image %s needs %s", b.Profile, strings.Join(tools, ", ")).
+		WithHint("sudo apt-get install %s", strings.Join(pkgs, " "))
+}
+
+// getenv reads the build's environment.
+func (b *builder) getenv(name string) string {
+	env := b.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+func (b *builder) tempDir() string {
+	if dir := b.getenv("TMPDIR"); dir != "" {
+		return dir
+	}
+	return "/tmp"
+}
+
+// look finds a tool on the build's PATH.
+func (b *builder) look(tool string) (string, error) {
+	for _, dir := range filepath.SplitList(b.getenv("PATH")) {
+		path := filepath.Join(dir, tool)
+		if st, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", fault.New(fault.Platform, "%s is not on PATH", tool)
+}
+
+// tool is one run of an outside program.
+type tool struct {
+	argv   []string // argv[0] is looked up on the build's PATH unless it is a path
+	env    []string // over the fixed environment
+	dir    string
+	stdin  io.Reader
+	stdout io.Writer // nil: the log
+}
+
+// run executes one outside program. It and its children end when ctx is cancelled or this process dies. An error
+// carries the last lines the program wrote to stderr.
+func (b *builder) run(ctx context.Context, t tool) error {
+	path := t.argv[0]
+	if !filepath.IsAbs(path) {
+		var err error
+		if path, err = b.look(path); err != nil {
+			return err
+		}
+	}
+	var stderr tail
+	cmd := exec.CommandContext(ctx, path, t.argv[1:]...)
+	cmd.Env = append(b.toolEnv(), t.env...)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = t.dir, t.stdin, t.stdout, io.MultiWriter(&stderr, b.Log)
+	if cmd.Stdout == nil {
+		cmd.Stdout = b.Log
+	}
+	// SIGTERM to the whole group: mmdebstrap has a chroot of its own to remove.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = termGrace
+	runtime.LockOSThread() // Pdeathsig follows the thread that started the child
+	defer runtime.UnlockOSThread()
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fault.New(fault.Platform, "%s failed: %s%s", filepath.Base(path), err, stderr.lines())
+	}
+	return nil
+}
+
+// toolEnv is what every tool gets: the C locale, so that output can be read, and little of the user's environment.
+func (b *builder) toolEnv() []string {
+	env := []string{"LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", "PATH=" + b.getenv("PATH") + ":/usr/sbin:/sbin"}
+	for _, name := range []string{"HOME", "USER", "LOGNAME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+		if v := b.getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// output runs a program and gives its stdout, of at most limit bytes.
+func (b *builder) output(ctx context.Context, limit int, t tool) ([]byte, error) {
+	out := &capped{limit: limit}
+	t.stdout = out
+	if err := b.run(ctx, t); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// capped is a buffer that refuses more than limit bytes.
+type capped struct {
+	bytes.Buffer
+	limit int
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	if c.Len()+len(p) > c.limit {
+		return 0, fmt.Errorf("more than %d bytes of output", c.limit)
+	}
+	return c.Buffer.Write(p)
+}
+
+// tail keeps the last bytes written to it.
+type tail struct{ b []byte }
+
+const tailSize = 1 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p...)
+	if len(t.b) > tailSize {
+		t.b = append(t.b[:0], t.b[len(t.b)-tailSize:]...)
+	}
+	return len(p), nil
+}
+
+// lines is the kept text, ready to follow a message.
+func (t *tail) lines() string {
+	s := strings.TrimSpace(strings.ToValidUTF8(string(t.b), "\uFFFD"))
+	if s == "" {
+		return ""
+	}
+	return ": " + strings.Join(strings.Split(s, "\n"), "; ")
+}
