@@ -38,7 +38,7 @@ func newApp(env Env) *app {
 
 func (a *app) addGlobalFlags(flags *pflag.FlagSet) {
 	flags.StringP("directory", "C", "", "work in `DIR`")
-	flags.BoolVar(&a.json, "json", a.json, "print JSON on stdout, errors too")
+	flags.BoolVar(&a.json, "json", false, "print JSON on stdout, errors too")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only the result and errors")
 	flags.CountVarP(&a.verbose, "verbose", "v", "say more on stderr; twice for everything")
 	flags.String("color", "auto", "colour output: auto, always or never")

@@ -46,7 +46,6 @@ func (e Env) withDefaults() (Env, error) {
 func Main(ctx context.Context, args []string, env Env) int {
 	env, err := env.withDefaults()
 	a := newApp(env)
-	a.json = asksForJSON(args) // a command line that does not parse still gets its error in the asked form
 	if err != nil {
 		return a.report(err)
 	}
@@ -70,8 +69,9 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err != nil && !a.ran {
-		return usage(err, "%s", "")
+	if err != nil && !a.ran { // the flags were not all read, but the error still comes in the form that was asked for
+		a.json = a.json || asksForJSON(args)
+		return usage(err, "run %q", "joy --help")
 	}
 	return err
 }

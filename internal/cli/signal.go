@@ -75,7 +75,7 @@ func withCause(ctx context.Context, err error) error {
 
 // abandoned is the failure of a command that was left behind with whatever it had started.
 func abandoned(ctx context.Context) error {
-	e := fault.Wrap(fault.Platform, context.Cause(ctx), "left before the VM was destroyed").
+	e := fault.Wrap(fault.Platform, context.Cause(ctx), "left before the command had ended; a VM may still be alive").
 		WithHint("run \"joy gc\" to destroy what is left")
 	e.Code = codeVMAlive
 	return e
