@@ -1,0 +1,120 @@
+package internal
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// room is one package: its floor and everything inside joy that it may import.
+type room struct {
+	floor   int
+	name    string
+	imports string // separated by spaces; "*" is every room below
+}
+
+// house is the map of joy, from the roof down. A room may import only what is written further down: on a lower floor,
+// or on its own floor where the list names it.
+var house = []room{
+	{6, "cmd/joy", "cli"},
+	{6, "cmd/joy-guest", "guest"},
+
+	{5, "cli", "*"}, // parse, wire, print
+
+	{4, "config", "fault term"}, // flags > JOY_* > the user's file; the only place that holds viper
+
+	{3, "build", "agent skill plan policy digest fault"},                                             // agent and skills to plan
+	{3, "runner", "plan sandbox model broker secret artifact ledger policy guestproto digest fault"}, // the dispatch loop
+	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest fault"},       // a QEMU machine of joy's own
+	{3, "sandbox/sim", "sandbox policy fault"},                                                       // nothing happens, symbolically
+	{3, "sandbox/sandboxtest", "sandbox policy fault"},                                               // what every provider must pass
+	{3, "sandbox/guestclient", "sandbox guestproto policy fault"},                                    // the host's end of guestproto
+	{3, "image", "digest fault"},                                                                     // build, name and find images
+	{3, "guest", "guestproto policy fault"},                                                          // init and exec inside the VM
+
+	{2, "broker", "secret artifact ledger plan policy guestproto digest fault"}, // decide, record, act
+	{2, "sandbox", "policy fault"},                                              // the contract of a VM
+	{2, "model", "policy fault"},                                                // the contract of a model
+	{2, "secret", "policy digest fault"},                                        // names to values, late; trust; the scrubber
+	{2, "state", "fault"},                                                       // .joy and the index of live runs
+
+	{1, "agent", "policy digest fault"},    // joy.yaml
+	{1, "skill", "policy digest fault"},    // one bundle, with evidence
+	{1, "plan", "policy digest fault"},     // joy.lock
+	{1, "ledger", "digest fault"},          // append, recover, seal
+	{1, "ledger/verify", "digest fault"},   // read and check; shares nothing with the writer
+	{1, "artifact", "policy digest fault"}, // what a step left in out/
+
+	{0, "guestproto", "policy fault"}, // the bytes between host and guest
+	{0, "policy", "fault"},            // a request against grants
+	{0, "digest", "fault"},            // content has a name
+	{0, "term", ""},                   // what a stream can show
+	{0, "fault", ""},                  // a failure a person can act on
+}
+
+const module = "github.com/joystream-ai/joy/"
+
+// short turns an import path into a room's name; "" is not joy's.
+func short(path string) string {
+	rest, ok := strings.CutPrefix(path, module)
+	if !ok {
+		return ""
+	}
+	return strings.TrimPrefix(rest, "internal/")
+}
+
+func TestTable(t *testing.T) {
+	for i, r := range house {
+		for _, name := range strings.Fields(r.imports) {
+			at := slices.IndexFunc(house, func(other room) bool { return other.name == name })
+			require.True(t, name == "*" || at > i, "%s may import %s, which is not further down", r.name, name)
+			require.True(t, name == "*" || house[at].floor <= r.floor, "%s is above %s", name, r.name)
+		}
+		require.True(t, i == 0 || r.floor <= house[i-1].floor, "%s stands above its floor", r.name)
+	}
+}
+
+func TestLayout(t *testing.T) {
+	list := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", module+"...")
+	out, err := list.Output()
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		err := dec.Decode(&pkg)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		name := short(pkg.ImportPath)
+		if name == "internal" {
+			continue // the home of this test
+		}
+		seen[name] = true
+		at := slices.IndexFunc(house, func(r room) bool { return r.name == name })
+		if at < 0 {
+			t.Errorf("%s is not in the table: give it a floor", name)
+			continue
+		}
+		allowed := strings.Fields(house[at].imports)
+		for _, path := range pkg.Imports {
+			if to := short(path); to != "" && !slices.Contains(allowed, to) && house[at].imports != "*" {
+				t.Errorf("%s imports %s; the table lets it have: %s", name, to, house[at].imports)
+			}
+		}
+	}
+	for _, r := range house {
+		if !seen[r.name] {
+			t.Errorf("%s is in the table but not in the house", r.name)
+		}
+	}
+}
