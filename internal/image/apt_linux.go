@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
@@ -128,32 +127,3 @@ func (a *archive) update(ctx context.Context) error {
 	}
 	return err
 }
-
-// date is when the newest part of the index was made: the archive's state in one number, and later than every file
-// in its packages.
-func (a *archive) date() (time.Time, error) {
-	var newest time.Time
-	paths, err := filepath.Glob(filepath.Join(a.dir, "lists", "*Release"))
-	if err != nil {
-		return newest, err
-	}
-	for _, path := range paths {
-		text, err := readCapped(path, maxIndex)
-		if err != nil {
-			return newest, fault.Wrap(fault.Platform, err, "read the date of the package index")
-		}
-		m := releaseDate.FindSubmatch(text)
-		if m == nil {
-			continue
-		}
-		if t, err := time.Parse("Mon, _2 Jan 2006 15:04:05 MST", string(m[1])); err == nil && t.After(newest) {
-			newest = t
-		}
-	}
-	if newest.IsZero() {
-		return newest, fault.New(fault.Platform, "Debian's package index has no date")
-	}
-	return newest.UTC(), nil
-}
-
-var releaseDate = regexp.MustCompile(`(?m)^Date: (.*)$`)

@@ -2,11 +2,13 @@ package image
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
@@ -51,13 +53,29 @@ func (b *builder) baseRoot(ctx context.Context, a *archive) error {
 	}
 	argv = append(argv, suite, "-", a.list)
 	b.Progress("installing Debian's minimum and " + strings.Join(basePackages, ", "))
-	err = b.squash(ctx, func(w io.Writer) error {
-		return b.run(ctx, tool{argv: argv, env: []string{b.epochEnv()}, stdout: w})
-	})
-	if err != nil {
+	if err := b.squash(ctx, func(ctx context.Context, w io.Writer) error { return b.debootstrap(ctx, argv, w) }); err != nil {
 		return err
 	}
 	return b.readPackageList(list)
+}
+
+// debootstrap streams the root. SOURCE_DATE_EPOCH is left unset, since with it Python's compiled modules are made to
+// hash their source at every import; retime does its work.
+func (b *builder) debootstrap(ctx context.Context, argv []string, w io.Writer) error {
+	start := time.Now().Truncate(time.Second)
+	pr, pw := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := b.run(ctx, tool{argv: argv, stdout: pw})
+		pw.CloseWithError(err) // nil is read as the end
+		done <- err
+	}()
+	err := retime(w, pr, start)
+	pr.CloseWithError(err)
+	if runErr := <-done; runErr != nil && (err == nil || !errors.Is(err, errReader)) {
+		err = runErr
+	}
+	return err
 }
 
 // baseHooks run after the packages are installed; $1 is the root. They take the host's traces out (names, resolver,
@@ -71,6 +89,7 @@ func baseHooks(list string) []string {
 		`printf 'joy\n' > "$1/etc/hostname"`,
 		`printf '127.0.0.1 localhost joy\n::1 localhost\n' > "$1/etc/hosts"`,
 		`mkdir -p "$1/workspace"`,
+		`sed -i 's/^\([^:]*:[^:]*\):[0-9]*:/\1:19518:/' "$1/etc/shadow"`, // the day a password was set: epoch's
 		`rm -rf "$1"/var/log/* "$1"/var/cache/debconf/*-old`,
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"sort"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,7 +18,6 @@ type builder struct {
 	Options
 	arch     string
 	stage    string
-	epoch    time.Time // no time in the image is later
 	packages []Package
 	release  string // of the kernel
 }
@@ -70,9 +68,6 @@ func (b *builder) fill(ctx context.Context) error {
 	}
 	b.Progress("reading the package index")
 	if err := a.update(ctx); err != nil {
-		return err
-	}
-	if b.epoch, err = a.date(); err != nil {
 		return err
 	}
 	if err := b.kernel(ctx, a); err != nil {

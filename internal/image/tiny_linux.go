@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
-	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
@@ -63,7 +62,7 @@ func (b *builder) tinyRoot(ctx context.Context, a *archive) error {
 		return err
 	}
 	b.Progress("making the root file system")
-	return b.squash(ctx, func(w io.Writer) error { return writeTree(w, root, b.epoch) })
+	return b.squash(ctx, func(_ context.Context, w io.Writer) error { return writeTree(w, root) })
 }
 
 // applets links every applet to busybox. Busybox itself says which it has: it is Debian's, checked by its signature,
@@ -116,7 +115,7 @@ func tinySkeleton() map[string]node {
 }
 
 // writeTree writes the tree as a tar, parents first, every time set to the epoch.
-func writeTree(w io.Writer, root map[string]node, epoch time.Time) error {
+func writeTree(w io.Writer, root map[string]node) error {
 	for name := range root {
 		for d := path.Dir(name); d != "."; d = path.Dir(d) {
 			if _, ok := root[d]; !ok {
@@ -131,14 +130,14 @@ func writeTree(w io.Writer, root map[string]node, epoch time.Time) error {
 	sort.Strings(names)
 	tw := tar.NewWriter(w)
 	for _, name := range names {
-		if err := writeNode(tw, name, root[name], epoch); err != nil {
+		if err := writeNode(tw, name, root[name]); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
 	return tw.Close()
 }
 
-func writeNode(tw *tar.Writer, name string, n node, epoch time.Time) error {
+func writeNode(tw *tar.Writer, name string, n node) error {
 	h := &tar.Header{Name: name, Mode: n.mode, ModTime: epoch, Typeflag: tar.TypeReg, Size: int64(len(n.data))}
 	switch {
 	case n.dir:
