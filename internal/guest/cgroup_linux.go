@@ -1,0 +1,94 @@
+package guest
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// killCgroup kills every process in the cgroup and below it, forks in progress included (cgroup.kill, Linux 5.14).
+func killCgroup(dir string) error {
+	return os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0)
+}
+
+// removeCgroup removes an emptied cgroup and its children. The kernel lets go of it only when the last killed process
+// has been reaped, which cgroup.events tells by poll(2).
+func removeCgroup(dir string) error {
+	children, _ := filepath.Glob(dir + "/*/cgroup.procs")
+	for _, c := range children {
+		if err := removeCgroup(filepath.Dir(c)); err != nil {
+			return err
+		}
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		err := unix.Rmdir(dir)
+		if err == nil || errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		if !errors.Is(err, unix.EBUSY) || time.Now().After(deadline) {
+			return err
+		}
+		if err := awaitEmpty(dir); err != nil {
+			return err
+		}
+	}
+}
+
+func awaitEmpty(dir string) error {
+	f, err := os.Open(dir + "/cgroup.events")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	body := make([]byte, 256)
+	n, _ := f.Read(body)
+	if !bytes.Contains(body[:n], []byte("populated 1")) {
+		// Empty but still busy: a child cgroup is being released.
+		time.Sleep(time.Millisecond)
+		return nil
+	}
+	_, err = unix.Poll([]unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLPRI}}, 1000) //nolint:gosec // a descriptor
+	if errors.Is(err, unix.EINTR) {
+		return nil
+	}
+	return err
+}
+
+// count reads one number of a flat-keyed cgroup file such as memory.events.
+func count(file, key string) int {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(b) {
+		if k, v, ok := bytes.Cut(bytes.TrimSpace(line), []byte(" ")); ok && string(k) == key {
+			n, _ := strconv.Atoi(string(v))
+			return n
+		}
+	}
+	return 0
+}
+
+// blame is what the VM itself did to a world's commands since the last look.
+type blame struct{ oom, pids int }
+
+func (w *world) blame() blame {
+	return blame{oom: count(w.cgroup+"/memory.events", "oom_kill"), pids: count(w.cgroup+"/pids.events", "max")}
+}
+
+func (b blame) since(before blame) string {
+	switch {
+	case b.oom > before.oom:
+		return "oom"
+	case b.pids > before.pids:
+		return "pids"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,42 @@
+package guest
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/elastic/go-seccomp-bpf/arch"
+)
+
+// Main is joy-guest: PID 1 of a VM, the keeper of a world, or the command that a step finds on its PATH.
+func Main(args []string, stderr io.Writer) int {
+	switch {
+	case os.Getpid() == 1 && len(args) > 0 && args[0] == keeperName:
+		if err := keep(); err != nil && err != io.EOF { //nolint:errorlint // receive returns it bare
+			fmt.Fprintln(stderr, "joy-guest:", err)
+			return 1
+		}
+		return 0
+	case os.Getpid() == 1:
+		Init()
+		return 1
+	default:
+		fmt.Fprintln(stderr, "joy-guest: nothing to do here: it is started by joy inside a VM")
+		return 2
+	}
+}
+
+// knownCalls are the denied calls that this architecture has; the filter refuses a name it does not know.
+func knownCalls() []string {
+	info, err := arch.GetInfo("")
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, name := range deniedCalls {
+		if _, ok := info.SyscallNames[name]; ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}

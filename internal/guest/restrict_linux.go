@@ -1,0 +1,78 @@
+package guest
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	seccomp "github.com/elastic/go-seccomp-bpf"
+	"golang.org/x/sys/unix"
+)
+
+// keptCaps are a container's default capabilities less NET_RAW, MKNOD, SYS_CHROOT and SETPCAP.
+var keptCaps = []uintptr{
+	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FSETID, unix.CAP_FOWNER, unix.CAP_SETGID, unix.CAP_SETUID,
+	unix.CAP_SETFCAP, unix.CAP_NET_BIND_SERVICE, unix.CAP_KILL, unix.CAP_AUDIT_WRITE,
+}
+
+// deniedCalls reach the kernel of the VM rather than the work: modules, clocks, namespaces, mounts, other processes'
+// memory, keys, tracing of the kernel. User namespaces are off by sysctl, so clone needs no filter of its flags.
+var deniedCalls = []string{
+	"acct", "add_key", "adjtimex", "bpf", "clock_adjtime", "clock_settime", "delete_module", "fanotify_init",
+	"finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "init_module", "io_uring_enter", "io_uring_register",
+	"io_uring_setup", "ioperm", "iopl", "kcmp", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "mount",
+	"mount_setattr", "move_mount", "move_pages", "name_to_handle_at", "nfsservctl", "open_by_handle_at", "open_tree",
+	"perf_event_open", "pidfd_getfd", "pivot_root", "process_madvise", "process_vm_readv", "process_vm_writev",
+	"ptrace", "quotactl", "quotactl_fd", "reboot", "request_key", "setdomainname", "sethostname", "setns",
+	"settimeofday", "swapoff", "swapon", "syslog", "umount2", "unshare", "userfaultfd", "vhangup",
+}
+
+// restrict takes every right from the keeper that a step must not have; its commands inherit what is left. It acts on
+// all threads, since rights are a thread's in Linux.
+func restrict() error {
+	unix.Umask(0o022)
+	// Nobody may attach to the keeper or read its memory, environment or descriptors.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return err
+	}
+	if err := dropCapabilities(); err != nil {
+		return err
+	}
+	filter := seccomp.Filter{
+		NoNewPrivs: true,
+		Flag:       seccomp.FilterFlagTSync,
+		Policy: seccomp.Policy{
+			DefaultAction: seccomp.ActionAllow,
+			Syscalls:      []seccomp.SyscallGroup{{Action: seccomp.ActionErrno, Names: knownCalls()}},
+		},
+	}
+	if err := seccomp.LoadFilter(filter); err != nil {
+		return fmt.Errorf("loading the seccomp filter: %w", err)
+	}
+	return nil
+}
+
+func dropCapabilities() error {
+	var keep uint64
+	for _, c := range keptCaps {
+		keep |= 1 << c
+	}
+	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
+		if keep&(1<<c) != 0 {
+			continue
+		}
+		if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0); errno != 0 && errno != unix.EINVAL {
+			return fmt.Errorf("dropping capability %d: %w", c, errno)
+		}
+	}
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	data := [2]unix.CapUserData{}
+	for i := range data {
+		word := uint32(keep >> (32 * i)) //nolint:gosec // the word is what is wanted
+		data[i] = unix.CapUserData{Effective: word, Permitted: word}
+	}
+	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&data[0])), 0); errno != 0 { //nolint:gosec // capset takes pointers
+		return fmt.Errorf("setting capabilities: %w", errno)
+	}
+	return nil
+}

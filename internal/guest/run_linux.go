@@ -1,0 +1,217 @@
+package guest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/guestproto"
+)
+
+const pipeSize = 64 << 10
+
+// run executes one command and streams it. It returns an error only when the command never started; after that every
+// ending is a frame. A command is in a cgroup of its own, so that killing it is killing all that it started.
+func (w *world) run(req guestproto.Run, frames *guestproto.Frames) error {
+	cgroup := w.commandCgroup(req.ID)
+	if err := os.Mkdir(cgroup, 0o755); err != nil {
+		return err
+	}
+	defer func() { _ = removeCgroupLater(cgroup) }()
+	in, out, err := newStdio()
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	defer in.Close()
+	before := w.blame()
+	ended, err := w.submit(job{ID: req.ID, Argv: req.Argv, Env: req.Env}, cgroup, in.theirs, out[0].theirs, out[1].theirs)
+	if err != nil {
+		return err
+	}
+	in.theirs.Close()
+	out[0].theirs.Close()
+	out[1].theirs.Close()
+
+	s := &stream{frames: frames, kill: func() { _ = killCgroup(cgroup) }}
+	go feed(frames, in.ours, req.Stdin)
+	var pumps sync.WaitGroup
+	for i, kind := range []guestproto.Kind{guestproto.FrameStdout, guestproto.FrameStderr} {
+		pumps.Go(func() { s.pump(kind, out[i].ours) })
+	}
+	end, ok := <-ended
+	if !ok {
+		return errors.New("the world ended under the command")
+	}
+	if end.Error != "" {
+		return errors.New(end.Error)
+	}
+	// A child that still holds the pipes does not hold the command: what is in them now is the rest of its output.
+	for _, p := range out {
+		_ = p.ours.SetReadDeadline(time.Unix(1, 0))
+	}
+	pumps.Wait()
+	end.Exit.Reason = w.blame().since(before)
+	return frames.WriteJSON(guestproto.FrameExit, end.Exit)
+}
+
+// removeCgroupLater leaves the removal to the world's close when processes of the command live on.
+func removeCgroupLater(dir string) error {
+	err := unix.Rmdir(dir)
+	if errors.Is(err, unix.EBUSY) {
+		return nil
+	}
+	return err
+}
+
+// pipe is one standard stream: our end is polled, theirs blocks as programs expect.
+type pipe struct{ ours, theirs *os.File }
+
+func (p pipe) Close() {
+	p.ours.Close()
+	p.theirs.Close()
+}
+
+type pipes [2]pipe
+
+func (ps pipes) Close() {
+	for _, p := range ps {
+		p.Close()
+	}
+}
+
+func newPipe(weWrite bool) (pipe, error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return pipe{}, err
+	}
+	ours, theirs := fds[0], fds[1]
+	if weWrite {
+		ours, theirs = theirs, ours
+	}
+	if err := unix.SetNonblock(ours, true); err != nil {
+		return pipe{}, err
+	}
+	return pipe{os.NewFile(uintptr(ours), "ours"), os.NewFile(uintptr(theirs), "theirs")}, nil //nolint:gosec // descriptors
+}
+
+func newStdio() (in pipe, out pipes, err error) {
+	if in, err = newPipe(true); err != nil {
+		return in, out, err
+	}
+	for i := range out {
+		if out[i], err = newPipe(false); err != nil {
+			in.Close()
+			if i == 1 {
+				out[0].Close()
+			}
+			return in, out, err
+		}
+	}
+	return in, out, nil
+}
+
+func (w *world) commandCgroup(id int) string { return filepath.Join(w.cgroup, strconv.Itoa(id)) }
+
+// kill ends one command and everything it started.
+func (w *world) kill(id int) error {
+	err := killCgroup(w.commandCgroup(id))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // it has ended
+	}
+	return err
+}
+
+// submit hands a job to the keeper. The channel returned gets the ending, or is closed when the world ends first.
+func (w *world) submit(j job, cgroup string, stdio ...*os.File) (<-chan ending, error) {
+	dir, err := os.Open(cgroup)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	body, err := json.Marshal(j)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := w.expect(j.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.channel.send(body, append(stdio, dir)...); err != nil {
+		w.forget(j.ID)
+		return nil, fmt.Errorf("asking the world's keeper: %w", err)
+	}
+	return ended, nil
+}
+
+// stream is the host's side of a command: two pumps and the ending write to it.
+type stream struct {
+	mu     sync.Mutex
+	frames *guestproto.Frames
+	kill   func() // nobody is left to read: the command must not wait for ever
+}
+
+func (s *stream) output(kind guestproto.Kind, b []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.frames.Write(kind, b)
+	if err != nil {
+		s.kill()
+	}
+	return err
+}
+
+// pump carries output until its end. When the deadline passes, the command has ended: at most a pipe's worth of its
+// output is still there, and what comes after that is somebody else's.
+func (s *stream) pump(kind guestproto.Kind, r *os.File) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(buf)
+		if n > 0 && s.output(kind, buf[:n]) != nil {
+			return
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		if err != nil {
+			return
+		}
+	}
+	raw, err := r.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = r.SetReadDeadline(time.Time{})
+	for rest := pipeSize; rest > 0; {
+		n := 0
+		_ = raw.Read(func(fd uintptr) bool {
+			n, _ = unix.Read(int(fd), buf[:min(len(buf), rest)]) //nolint:gosec // a descriptor
+			return true
+		})
+		if n <= 0 || s.output(kind, buf[:n]) != nil {
+			return
+		}
+		rest -= n
+	}
+}
+
+// feed carries input to the command. Frames are read only as fast as the command reads, so the host is held back.
+func feed(frames *guestproto.Frames, w *os.File, open bool) {
+	defer w.Close()
+	for open {
+		kind, body, err := frames.Read()
+		if err != nil || kind != guestproto.FrameStdin {
+			return
+		}
+		if _, err := w.Write(body); err != nil {
+			return // the command does not want it
+		}
+	}
+}

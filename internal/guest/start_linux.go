@@ -1,0 +1,164 @@
+package guest
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/guestproto"
+)
+
+// Hostname is the same in every VM, so that a run is repeatable.
+const Hostname = "joy"
+
+// start makes a booted guest this run's own: its clock, its randomness, its names, its limits, its scratch disk.
+// Everything that differs from run to run happens here and not in boot.
+func start(s guestproto.Start) (*guestproto.Boot, error) {
+	now := unix.NsecToTimeval(s.Time)
+	if err := unix.Settimeofday(&now); err != nil {
+		return nil, fmt.Errorf("setting the clock: %w", err)
+	}
+	if err := reseed(s.Entropy); err != nil {
+		return nil, err
+	}
+	if err := writeNames(s.Entropy); err != nil {
+		return nil, err
+	}
+	scratch, err := disk("scratch")
+	if err != nil {
+		return nil, err
+	}
+	if err := (mount{scratch, dirScratch, "ext4", unix.MS_NODEV | unix.MS_NOSUID | unix.MS_NOATIME, ""}).make(); err != nil {
+		return nil, err
+	}
+	// Without user namespaces a step's root can never gain a capability it was not left with.
+	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
+		return nil, err
+	}
+	boot, err := inspect()
+	if err != nil {
+		return nil, err
+	}
+	return boot, limitWorlds(boot, s)
+}
+
+// reseed mixes the host's entropy into the kernel's pool, credits it and makes the kernel use it at once
+// (random(4), RNDADDENTROPY and RNDRESEEDCRNG).
+func reseed(entropy []byte) error {
+	if len(entropy) < 32 {
+		return errors.New("start: fewer than 32 bytes of entropy")
+	}
+	f, err := os.OpenFile("/dev/urandom", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info := struct {
+		bits, size int32
+		buf        [64]byte
+	}{size: 64, bits: 64 * 4}
+	copy(info.buf[:], entropy)
+	for _, call := range []struct {
+		req uintptr
+		arg unsafe.Pointer
+	}{{unix.RNDADDENTROPY, unsafe.Pointer(&info)}, {rndReseedCRNG, nil}} { //nolint:gosec // an ioctl takes a pointer
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), call.req, uintptr(call.arg)); errno != 0 {
+			return fmt.Errorf("seeding the kernel: %w", errno)
+		}
+	}
+	return nil
+}
+
+// rndReseedCRNG is _IO('R', 0x07), which x/sys does not name.
+const rndReseedCRNG = 0x5207
+
+// writeNames fills the layer that every world finds over the image.
+func writeNames(entropy []byte) error {
+	if err := unix.Sethostname([]byte(Hostname)); err != nil {
+		return err
+	}
+	var id [16]byte
+	if _, err := unix.Getrandom(id[:], 0); err != nil {
+		return err
+	}
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // machine-id(5): formed like a version 4 UUID
+	for name, content := range map[string]string{
+		"machine-id":  hex.EncodeToString(id[:]) + "\n",
+		"hostname":    Hostname + "\n",
+		"hosts":       "127.0.0.1 localhost " + Hostname + "\n::1 localhost\n",
+		"resolv.conf": "", // there is no name service here: names go through the broker
+	} {
+		path := filepath.Join(dirVM, "etc", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil { //nolint:gosec // world-readable by nature
+			return err
+		}
+	}
+	return nil
+}
+
+func inspect() (*guestproto.Boot, error) {
+	var uts unix.Utsname
+	if err := unix.Uname(&uts); err != nil {
+		return nil, err
+	}
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return nil, err
+	}
+	cpus, err := os.ReadFile("/sys/devices/system/cpu/online")
+	if err != nil {
+		return nil, err
+	}
+	_, err = os.Stat(dirCgroup + "/cgroup.controllers")
+	return &guestproto.Boot{
+		Kernel:  unix.ByteSliceToString(uts.Release[:]),
+		Memory:  int64(info.Totalram) * int64(info.Unit), //nolint:gosec,unconvert // a size of memory
+		CPUs:    countCPUs(strings.TrimSpace(string(cpus))),
+		Cgroup2: err == nil,
+	}, nil
+}
+
+// countCPUs counts a list such as "0-3,8".
+func countCPUs(list string) int {
+	n := 0
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		a, errA := strconv.Atoi(from)
+		b, errB := strconv.Atoi(to)
+		if errA == nil && errB == nil && b >= a {
+			n += b - a + 1
+		}
+	}
+	return n
+}
+
+// dirSteps is the parent of every world's cgroup: what they may use together.
+const dirSteps = dirCgroup + "/steps"
+
+func limitWorlds(boot *guestproto.Boot, s guestproto.Start) error {
+	const controllers = "+memory +pids +cpu"
+	if err := os.WriteFile(dirCgroup+"/cgroup.subtree_control", []byte(controllers), 0); err != nil {
+		return fmt.Errorf("enabling cgroup controllers: %w", err)
+	}
+	if err := os.MkdirAll(dirSteps, 0o755); err != nil {
+		return err
+	}
+	limit := max(boot.Memory-s.Reserve, 16<<20)
+	if err := os.WriteFile(dirSteps+"/memory.max", []byte(strconv.FormatInt(limit, 10)), 0); err != nil {
+		return err
+	}
+	return os.WriteFile(dirSteps+"/cgroup.subtree_control", []byte(controllers), 0)
+}

@@ -1,0 +1,239 @@
+package guest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/guestproto"
+)
+
+// world is the guest's side of one step's world. Its keeper is PID 1 of the world's PID namespace; when the keeper
+// dies, the kernel kills the rest.
+type world struct {
+	id      string
+	dir     string // on the scratch disk: upper, work, workspace, root
+	cgroup  string
+	keeper  *exec.Cmd
+	channel *channel
+	door    net.Listener
+
+	mu     sync.Mutex
+	ending map[int]chan ending // by command; nil once the keeper is gone
+}
+
+// keeperConfig is what the guest tells a keeper, first thing, over their socket.
+type keeperConfig struct {
+	Lower     []string          `json:"lower"` // overlay lower layers, nearest first
+	Dir       string            `json:"dir"`
+	ReadOnly  []string          `json:"read_only"`
+	Env       map[string]string `json:"env"`
+	Workspace string            `json:"workspace"`
+}
+
+// newWorld makes the directories, the cgroup and the namespaces, and waits until the keeper says they are ready.
+func newWorld(id string, spec guestproto.Open, limits guestproto.Start) (w *world, err error) {
+	if !validID(id) {
+		return nil, fmt.Errorf("world id %q", id)
+	}
+	w = &world{id: id, dir: filepath.Join(dirScratch, "worlds", id), cgroup: filepath.Join(dirSteps, id)}
+	defer func() {
+		if err != nil {
+			_ = w.close()
+		}
+	}()
+	lower, err := layers(spec.Layers)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.makeDirs(spec.ReadOnly); err != nil {
+		return nil, err
+	}
+	if err := w.makeCgroup(limits.Pids); err != nil {
+		return nil, err
+	}
+	err = w.startKeeper(keeperConfig{
+		Lower: lower, Dir: w.dir, ReadOnly: spec.ReadOnly, Env: spec.Env, Workspace: filepath.Join(w.dir, "workspace"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.ending = map[int]chan ending{}
+	go w.listen()
+	return w, nil
+}
+
+// listen hands the keeper's answers to whoever waits for them, until the keeper is gone.
+func (w *world) listen() {
+	for {
+		body, _, err := w.channel.receive(0)
+		var e ending
+		if err == nil {
+			err = json.Unmarshal(body, &e)
+		}
+		w.mu.Lock()
+		if err != nil {
+			for _, waiting := range w.ending {
+				close(waiting)
+			}
+			w.ending = nil
+			w.mu.Unlock()
+			return
+		}
+		if waiting, ok := w.ending[e.ID]; ok {
+			waiting <- e // buffered
+			delete(w.ending, e.ID)
+		}
+		w.mu.Unlock()
+	}
+}
+
+func (w *world) expect(id int) (<-chan ending, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ending == nil {
+		return nil, errors.New("the world has ended")
+	}
+	if _, taken := w.ending[id]; taken {
+		return nil, fmt.Errorf("command %d exists", id)
+	}
+	waiting := make(chan ending, 1)
+	w.ending[id] = waiting
+	return waiting, nil
+}
+
+func (w *world) forget(id int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.ending, id)
+}
+
+// validID accepts step ids only: the id becomes a path.
+func validID(id string) bool {
+	if id == "" || len(id) > 64 {
+		return false
+	}
+	return strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// layers turns the host's list, nearest last, into overlayfs's, nearest first. The VM's own layer and the image lie
+// below all of them.
+func layers(names []string) ([]string, error) {
+	lower := []string{dirVM, dirImage}
+	for _, name := range names {
+		if !validID(name) {
+			return nil, fmt.Errorf("layer %q", name)
+		}
+		lower = append([]string{filepath.Join(dirScratch, "layers", name)}, lower...)
+	}
+	return lower, nil
+}
+
+func (w *world) makeDirs(readOnly []string) error {
+	if err := os.MkdirAll(filepath.Dir(w.dir), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(w.dir, 0o755); err != nil {
+		return err
+	}
+	dirs := []string{"upper", "work", "root", "workspace", "workspace/in", "workspace/out", "workspace/skills"}
+	for _, dir := range readOnly {
+		if !filepath.IsLocal(dir) {
+			return fmt.Errorf("directory %q leaves /workspace", dir)
+		}
+		dirs = append(dirs, filepath.Join("workspace", dir))
+	}
+	for _, dir := range dirs {
+		if err := os.MkdirAll(filepath.Join(w.dir, dir), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) makeCgroup(pids int) error {
+	if err := os.Mkdir(w.cgroup, 0o755); err != nil {
+		return err
+	}
+	// When memory runs out, the kernel ends the whole step that is to blame and not a process here and there.
+	if err := os.WriteFile(w.cgroup+"/memory.oom.group", []byte("1"), 0); err != nil {
+		return err
+	}
+	return os.WriteFile(w.cgroup+"/pids.max", []byte(strconv.Itoa(pids)), 0)
+}
+
+func (w *world) startKeeper(cfg keeperConfig) error {
+	ours, theirs, err := socketpair()
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	w.channel = ours
+	w.keeper = &exec.Cmd{
+		Path:       "/proc/self/exe",
+		Args:       []string{keeperName},
+		Env:        []string{"GOMAXPROCS=2"},
+		Stderr:     os.Stderr,
+		ExtraFiles: []*os.File{theirs},
+		SysProcAttr: &syscall.SysProcAttr{
+			Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
+				unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP,
+		},
+	}
+	if err := w.keeper.Start(); err != nil {
+		w.keeper = nil
+		return fmt.Errorf("starting the world's keeper: %w", err)
+	}
+	body, err := json.Marshal(cfg)
+	if err != nil {
+		return err
+	}
+	if err := w.channel.send(body); err != nil {
+		return err
+	}
+	answer, files, err := w.channel.receive(1)
+	if err != nil {
+		return fmt.Errorf("the world's keeper died while it was set up: %w", err)
+	}
+	var reply guestproto.Reply
+	if err := json.Unmarshal(answer, &reply); err != nil {
+		return err
+	}
+	if reply.Error != "" {
+		return errors.New(reply.Error)
+	}
+	if len(files) != 1 {
+		return errors.New("the world's keeper sent no door")
+	}
+	defer files[0].Close()
+	w.door, err = net.FileListener(files[0])
+	return err
+}
+
+// close kills everything in the world and removes its files. The overlay goes with the mount namespace.
+func (w *world) close() error {
+	var errs []error
+	if w.door != nil {
+		errs = append(errs, w.door.Close())
+	}
+	errs = append(errs, killCgroup(w.cgroup))
+	if w.keeper != nil {
+		errs = append(errs, w.keeper.Process.Kill())
+		_ = w.keeper.Wait() // its status is "killed"
+	}
+	if w.channel != nil {
+		errs = append(errs, w.channel.Close())
+	}
+	errs = append(errs, removeCgroup(w.cgroup), os.RemoveAll(w.dir))
+	return shutErr(errs...)
+}

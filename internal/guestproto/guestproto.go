@@ -1,0 +1,140 @@
+// Package guestproto is the bytes between host and guest: the ready line, the session, and what a stream carries.
+//
+// The one rule: both ends are written against this package alone, and everything a reader accepts has a named cap, so
+// that neither a hostile guest nor a broken host can make the other buffer without bound.
+//
+// After the ready line both ends speak yamux (https://github.com/hashicorp/yamux/blob/master/spec.md). Every stream
+// opens with one Message holding a Request; what follows depends on its Op. docs/guest-protocol.md has the whole story.
+package guestproto
+
+import (
+	"io"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"github.com/joystream-ai/joy/internal/policy"
+)
+
+// Version changes whenever an old guest and a new host would misunderstand each other.
+const Version = 1
+
+// Ready is what the guest writes, once, before anything else: it has booted and now waits. No byte of the session has
+// flowed yet, so this is where a memory snapshot may be taken.
+const Ready = "joy-guest 1\n"
+
+// DoorPort is where the broker's door listens on 127.0.0.1 inside each world: J-O-Y on a telephone.
+const DoorPort = 569
+
+// Op is what a stream is for.
+type Op string
+
+// The operations. All are opened by the host but OpDoor, which the guest opens.
+const (
+	OpStart   Op = "start"   // once, first: limits, clock, entropy
+	OpOpen    Op = "open"    // make a world
+	OpPut     Op = "put"     // a tar follows
+	OpRun     Op = "run"     // frames both ways
+	OpKill    Op = "kill"    // kill a command and everything it started
+	OpCollect Op = "collect" // frames from the guest
+	OpClose   Op = "close"   // end a world
+	OpDoor    Op = "door"    // a connection to the broker's door: raw bytes both ways
+	OpPing    Op = "ping"    // answers; with Argv, only after the guest itself has forked and waited for it
+)
+
+// Request opens a stream.
+type Request struct {
+	Op      Op       `json:"op"`
+	World   string   `json:"world,omitempty"`
+	Start   *Start   `json:"start,omitempty"`
+	Open    *Open    `json:"open,omitempty"`
+	Put     *Put     `json:"put,omitempty"`
+	Run     *Run     `json:"run,omitempty"`
+	Command int      `json:"command,omitempty"` // of OpKill: the Run's ID
+	Collect *Collect `json:"collect,omitempty"`
+	Ping    *Ping    `json:"ping,omitempty"`
+}
+
+// Reply answers every operation but OpDoor; an empty Error is success.
+type Reply struct {
+	Error string        `json:"error,omitempty"`
+	Boot  *Boot         `json:"boot,omitempty"`
+	Took  time.Duration `json:"took,omitempty"` // of a ping's command, fork to wait
+}
+
+// Start brings a booted guest to life.
+type Start struct {
+	Time    int64  `json:"time"`    // Unix nanoseconds on the host
+	Entropy []byte `json:"entropy"` // mixed into the kernel's pool
+	Reserve int64  `json:"reserve"` // bytes of memory that all worlds together leave free
+	Pids    int    `json:"pids"`    // processes of one world
+}
+
+// Boot is what the guest found.
+type Boot struct {
+	Kernel  string `json:"kernel"`
+	Memory  int64  `json:"memory"`
+	CPUs    int    `json:"cpus"`
+	Cgroup2 bool   `json:"cgroup2"`
+}
+
+// Open describes a world; see sandbox.WorldSpec.
+type Open struct {
+	Layers   []string          `json:"layers,omitempty"`
+	Env      map[string]string `json:"env"`
+	ReadOnly []string          `json:"read_only,omitempty"`
+}
+
+// Put says where the tar that follows is unpacked, relative to /workspace.
+type Put struct {
+	Dir string `json:"dir"`
+}
+
+// Run describes a command; see sandbox.Command. Frames follow: FrameStdin… and FrameStdinEOF to the guest, FrameStdout,
+// FrameStderr and at last FrameExit (an Exit) or FrameError (a Reply: it never started) from it.
+type Run struct {
+	ID    int               `json:"id"` // chosen by the host, unique in the world
+	Argv  []string          `json:"argv"`
+	Env   map[string]string `json:"env,omitempty"`
+	Stdin bool              `json:"stdin,omitempty"` // false: empty input
+}
+
+// Exit is how a command ended.
+type Exit struct {
+	Code     int           `json:"code"`
+	Signal   string        `json:"signal,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Duration time.Duration `json:"duration"`
+}
+
+// Collect asks for /workspace/out. From the guest follow, for each file, FrameFile (a FileHeader), FrameData… and
+// FrameFileEnd; FrameSkip (a FileHeader with Reason); at last FrameEnd or FrameError.
+type Collect struct {
+	Caps policy.Artifacts `json:"caps"`
+}
+
+// FileHeader is one entry of /workspace/out. Path is bytes: a name need not be UTF-8.
+type FileHeader struct {
+	Path    []byte `json:"path"`
+	Size    int64  `json:"size"`
+	ModTime int64  `json:"mod_time,omitempty"` // Unix nanoseconds
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Ping measures the channel and the guest's own fork.
+type Ping struct {
+	Argv []string `json:"argv,omitempty"`
+}
+
+// Session configures yamux for a channel that is never reconnected and may starve for minutes under emulation:
+// no keep-alive, and no timeout that would end a session whose guest is merely slow.
+func Session() *yamux.Config {
+	c := yamux.DefaultConfig()
+	c.EnableKeepAlive = false
+	c.ConnectionWriteTimeout = 10 * time.Minute
+	c.StreamOpenTimeout = 0
+	c.StreamCloseTimeout = 10 * time.Minute
+	c.AcceptBacklog = 256
+	c.LogOutput = io.Discard
+	return c
+}

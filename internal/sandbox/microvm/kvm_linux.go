@@ -1,0 +1,116 @@
+package microvm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// probeLimit is how long a VM under KVM may take to its ready line. Where KVM works that is under a second.
+const probeLimit = 8 * time.Second
+
+// Verdict is whether KVM works here, and how that is known.
+type Verdict struct {
+	Works  bool   `json:"works"`
+	Reason string `json:"reason"`
+	BootID string `json:"boot_id"`
+	QEMU   string `json:"qemu"` // path, size and time of the program that was tried
+}
+
+// accelerator decides between kvm and tcg.
+func (p *Provider) accelerator(ctx context.Context, m *machine) (string, error) {
+	switch p.Accel {
+	case "kvm", "tcg":
+		return p.Accel, nil
+	case "", "auto":
+	default:
+		return "", fmt.Errorf("accelerator %q: choose auto, kvm or tcg", p.Accel)
+	}
+	v, err := kvmVerdict(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	if v.Works {
+		return "kvm", nil
+	}
+	return "tcg", nil
+}
+
+// kvmVerdict looks at /dev/kvm and, when it is there, boots a VM with it once per boot of the host: the device exists
+// and opens on machines where a guest then crashes or hangs. The answer is kept in the cache.
+func kvmVerdict(ctx context.Context, m *machine) (Verdict, error) {
+	fd, err := unix.Open("/dev/kvm", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return Verdict{Reason: fmt.Sprintf("/dev/kvm: %v", err)}, nil //nolint:nilerr // a verdict, not a failure
+	}
+	unix.Close(fd)
+	bootID, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return Verdict{}, err
+	}
+	qemu, err := os.Stat(m.qemu)
+	if err != nil {
+		return Verdict{}, err
+	}
+	want := Verdict{
+		BootID: strings.TrimSpace(string(bootID)),
+		QEMU:   fmt.Sprintf("%s %d %d", m.qemu, qemu.Size(), qemu.ModTime().UnixNano()),
+	}
+	file := filepath.Join(m.cacheDir, "kvm.json")
+	if known, ok := readVerdict(file); ok && known.BootID == want.BootID && known.QEMU == want.QEMU {
+		return known, nil
+	}
+	want.Works, want.Reason = tryKVM(ctx, *m)
+	if ctx.Err() != nil {
+		return Verdict{}, ctx.Err()
+	}
+	return want, writeVerdict(file, want)
+}
+
+func readVerdict(file string) (v Verdict, ok bool) {
+	b, err := os.ReadFile(file)
+	return v, err == nil && json.Unmarshal(b, &v) == nil
+}
+
+func writeVerdict(file string, v Verdict) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".kvm-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(body)
+	if err := errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), file)
+}
+
+// tryKVM boots the same VM to its ready line under KVM. QEMU is a process of its own, so a crash is an answer.
+func tryKVM(ctx context.Context, m machine) (works bool, reason string) {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	m.accel, m.memory, m.cpus, m.console = "kvm", 256<<20, 1, nil
+	proc, err := m.start(nil)
+	if err != nil {
+		return false, err.Error()
+	}
+	defer func() { _ = proc.destroy() }()
+	if err := proc.awaitReady(ctx); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return false, fmt.Sprintf("a VM under KVM did not answer within %s", probeLimit)
+		}
+		return false, proc.explain(err).Error()
+	}
+	return true, "a VM under KVM booted"
+}

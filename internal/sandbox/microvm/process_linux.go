@@ -1,0 +1,229 @@
+package microvm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/sandbox"
+	"github.com/joystream-ai/joy/internal/sandbox/guestclient"
+)
+
+// A boot that makes progress may take as long as it needs: twenty VMs may share two cores. It has failed when QEMU has
+// spent far more CPU time than any boot takes, or has spent none for a long while.
+const (
+	bootCPU   = 90 * time.Second
+	bootStall = 60 * time.Second
+	tickStall = 500 * time.Millisecond
+)
+
+// process is one running QEMU.
+type process struct {
+	id      string
+	pid     int
+	begun   uint64
+	channel *os.File
+	tail    *tail
+	exited  chan struct{} // closed when reaped
+	status  error
+}
+
+// launch starts QEMU with files from descriptor 3 on. The process is killed by the kernel when joy dies: the signal is
+// tied to the thread that started it, so a goroutine keeps that thread until the process is reaped.
+func launch(qemu string, args []string, files []*os.File, channel *os.File, console io.Writer) (*process, error) {
+	p := &process{channel: channel, tail: &tail{also: console}, exited: make(chan struct{})}
+	cmd := &exec.Cmd{
+		Path: qemu, Args: append([]string{qemu}, args...), ExtraFiles: files,
+		Env:    []string{"PATH=/usr/bin:/bin", "LC_ALL=C"},
+		Stdout: p.tail, Stderr: p.tail,
+		// A group of its own: Ctrl-C at the terminal is joy's to handle.
+		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL, Setpgid: true},
+		// Whoever holds the output open does not hold up the reaping.
+		WaitDelay: time.Second,
+	}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		err := cmd.Start()
+		if err == nil {
+			p.pid = cmd.Process.Pid
+			p.begun, err = startTime(p.pid)
+			p.id = fmt.Sprintf("qemu:%d:%d", p.pid, p.begun)
+		}
+		started <- err
+		if cmd.Process != nil {
+			p.status = cmd.Wait()
+			close(p.exited)
+		}
+	}()
+	if err := <-started; err != nil {
+		if cmd.Process != nil {
+			_ = cmd.Process.Kill()
+		}
+		return nil, fmt.Errorf("starting QEMU: %w", err)
+	}
+	return p, nil
+}
+
+// awaitReady waits for the guest's ready line as long as the VM makes progress.
+func (p *process) awaitReady(ctx context.Context) error {
+	ready := make(chan error, 1)
+	go func() { ready <- guestclient.AwaitReady(p.channel) }()
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	var cpu time.Duration
+	moved := time.Now()
+	stop := func(err error) error {
+		_ = p.channel.SetReadDeadline(time.Unix(1, 0))
+		<-ready
+		return err
+	}
+	for {
+		select {
+		case err := <-ready:
+			if err != nil {
+				return fmt.Errorf("waiting for the guest: %w", err)
+			}
+			return nil
+		case <-p.exited:
+			return stop(errors.New("QEMU ended while the VM was booting"))
+		case <-ctx.Done():
+			return stop(ctx.Err())
+		case <-tick.C:
+			now := cpuTime(p.pid)
+			if now-cpu >= tickStall {
+				cpu, moved = now, time.Now()
+			}
+			if now > bootCPU || time.Since(moved) > bootStall {
+				return stop(fmt.Errorf("the VM does not boot: no answer after %s of CPU time", now.Round(time.Second)))
+			}
+		}
+	}
+}
+
+// destroy kills the process and waits until it is reaped.
+func (p *process) destroy() error {
+	_ = unix.Kill(p.pid, unix.SIGKILL)
+	defer p.channel.Close()
+	select {
+	case <-p.exited:
+		return nil
+	case <-time.After(30 * time.Second):
+		return fault.New(fault.Platform, "the VM's process %d does not die", p.pid).WithHint("kill -9 %d", p.pid)
+	}
+}
+
+// explain adds to err what QEMU or the guest's kernel said last, and that the failure is the platform's.
+func (p *process) explain(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	select {
+	case <-p.exited:
+		if p.status != nil {
+			err = fmt.Errorf("%w (QEMU: %w)", err, p.status)
+		}
+	default:
+	}
+	if said := p.tail.String(); said != "" {
+		err = fmt.Errorf("%w; the VM's last words: %s", err, said)
+	}
+	if !errors.Is(err, sandbox.ErrLost) {
+		err = fmt.Errorf("%w: %w", sandbox.ErrLost, err)
+	}
+	return &fault.Error{Kind: fault.Platform, Msg: "local VM", Err: err}
+}
+
+// tail keeps the last lines of what QEMU and the VM's console print.
+type tail struct {
+	mu   sync.Mutex
+	buf  []byte
+	also io.Writer
+}
+
+const tailSize = 4 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.also != nil {
+		_, _ = t.also.Write(b)
+	}
+	t.buf = append(t.buf, b[max(0, len(b)-tailSize):]...)
+	if over := len(t.buf) - tailSize; over > 0 {
+		t.buf = append(t.buf[:0], t.buf[over:]...)
+	}
+	return len(b), nil
+}
+
+// String is the tail as one line of printable text.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Join(strings.Fields(strings.ToValidUTF8(string(t.buf), "?")), " ")
+}
+
+// startTime is when a process started, in clock ticks since boot (proc(5), stat field 22): with the pid it names one
+// process for as long as the machine is up.
+func startTime(pid int) (uint64, error) {
+	fields, err := statFields(pid)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(fields[19], 10, 64)
+}
+
+// cpuTime is what a process has spent on CPUs (fields 14 and 15, in ticks of 10 ms on Linux).
+func cpuTime(pid int) time.Duration {
+	fields, err := statFields(pid)
+	if err != nil {
+		return 0
+	}
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// statFields is /proc/PID/stat from the third field on; the second, the name, may hold anything. A zombie has ended.
+func statFields(pid int) ([]string, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil, err
+	}
+	i := bytes.LastIndexByte(b, ')')
+	fields := strings.Fields(string(b[i+1:]))
+	if len(fields) < 20 || fields[0] == "Z" {
+		return nil, os.ErrProcessDone
+	}
+	return fields, nil
+}
+
+// killPid kills one process, named by pid and start, through a descriptor that cannot come to mean another.
+func killPid(pid int, begun uint64) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if now, err := startTime(pid); err != nil || now != begun {
+		return nil //nolint:nilerr // it has ended
+	}
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return err
+	}
+	_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 30_000) //nolint:gosec // a descriptor
+	return err
+}
