@@ -11,6 +11,7 @@ CRLF_IS_RIGHT = (b".bat", b".cmd", b".ps1", b".sln")
 MARKS = (b"TODO", b"FIXME", b"XXX", b"HACK")
 # A mark stands alone and something follows: not in `TODO`, "TODO", XXXXXX or TODO/FIXME.
 MARK = re.compile(rb"""(?<![\w/"'`|.$-])(?:TODO|FIXME|XXX|HACK)(?=[:(]|[ \t]+[\w(]|[ \t]*\r?$)""", re.M)
+MARK_IN_PROSE = re.compile(rb"""(?<![\w/"'`|.$-])(?:TODO|FIXME|XXX|HACK)(?=[:(])""")    # prose also talks about them
 CONFLICT = re.compile(rb"^<<<<<<< ", re.M)
 CONTROLS = [bytes([byte]) for byte in (1, 2, 3, 4, 5, 6, 14, 15, 16)]
 SPACE_AT_END = (b" \n", b"\t\n", b" \r\n", b"\t\r\n")
@@ -31,14 +32,15 @@ def look(file, found):
     if ends and not name.lower().endswith(CRLF_IS_RIGHT):
         lines = data.count(b"\n")
         found.add("crlf", name, 0, f"all {lines:,} lines" if ends == lines else f"{ends:,} of {lines:,} lines")
-    if not name.lower().endswith((b".md", b".markdown")):     # there, two spaces at the end break a line
+    prose = name.lower().endswith((b".md", b".markdown"))
+    if not prose:     # there, two spaces at the end break a line
         spaces = sum(map(data.count, SPACE_AT_END))
         if spaces:
             found.add("trailing-space", name, 0, f"{spaces:,} line{'s' if spaces > 1 else ''}")
     if not data.isascii():
         not_utf8(file, found)
     if any(mark in data for mark in MARKS):
-        for line, text in matches(MARK, data):
+        for line, text in matches(MARK_IN_PROSE if prose else MARK, data):
             found.add("todo", name, line, text)
     if b"<<<<<<< " in data and b"\n>>>>>>> " in data:
         for line, text in matches(CONFLICT, data):
