@@ -63,8 +63,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := fmt.Sprintf("run %q", cmd.CommandPath()+" --help")
-	if close := near(args[0], names(cmd)); len(close) > 0 {
-		hint = "did you mean " + strings.Join(close, " or ") + "?"
+	if meant := near(args[0], names(cmd)); len(meant) > 0 {
+		hint = "did you mean " + strings.Join(meant, " or ") + "?"
 	}
 	return usage(fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath()), "%s", hint)
 }
@@ -75,8 +75,8 @@ func badFlag(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) {
 		var flags []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
-		if close := near(unknown.GetSpecifiedName(), flags); len(close) > 0 {
-			return usage(err, "did you mean --%s?", strings.Join(close, " or --"))
+		if meant := near(unknown.GetSpecifiedName(), flags); len(meant) > 0 {
+			return usage(err, "did you mean --%s?", strings.Join(meant, " or --"))
 		}
 	}
 	return usage(err, "run %q", cmd.CommandPath()+" --help")

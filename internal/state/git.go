@@ -17,15 +17,15 @@ const maxIndex = 512 << 20
 // checkUntracked refuses a directory with anything in it that git tracks: its content would come from whoever can
 // push. Git's own files are read; git is never run, because a repository's configuration can make it run programs.
 func checkUntracked(path string) error {
-	real, err := filepath.EvalSymlinks(filepath.Dir(path))
+	parent, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "look at the state directory")
 	}
-	top, gitDir := workTree(real)
+	top, gitDir := workTree(parent)
 	if gitDir == "" {
 		return nil
 	}
-	rel, err := filepath.Rel(top, filepath.Join(real, filepath.Base(path)))
+	rel, err := filepath.Rel(top, filepath.Join(parent, filepath.Base(path)))
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "look at the state directory")
 	}
