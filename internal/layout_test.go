@@ -39,6 +39,7 @@ var house = []room{
 	{3, "guest", "guestproto policy fault"},                                                          // init and exec inside the VM
 
 	{2, "broker", "secret artifact ledger plan policy guestproto digest fault"}, // decide, record, act
+
 	{2, "sandbox", "policy fault"},       // the contract of a VM
 	{2, "model", "policy fault"},         // the contract of a model
 	{2, "secret", "policy digest fault"}, // names to values, late; trust; the scrubber
