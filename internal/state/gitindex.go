@@ -93,7 +93,9 @@ func (r *entryReader) next() error {
 		return errIndex
 	}
 	path := append(bytes.Clone(r.path[:kept]), body[:end]...)
-	if n := int(flags & nameMask); len(path) == 0 || (n < nameMask && n != len(path)) {
+	// The stored length is what shows that entries of the other hash were read; 0 is an entry of a split index, which
+	// has its path in the shared one.
+	if n := int(flags & nameMask); n < nameMask && n != len(path) {
 		return errIndex
 	}
 	size += end + 1
