@@ -179,13 +179,13 @@ func TestModeComesFromWhereItIsKnown(t *testing.T) {
 
 // The same bundle as four checkouts spell it has one name, and that name does not change between versions of joy.
 func TestOneBundleOneDigest(t *testing.T) {
-	const golden = "sha256:a03a3473c35c0fbea2d1a8b5064536bb3da9a1f0eb3c30865e15d6ce423062c7"
+	const golden = "sha256:6733dd76309f5bfdb17312e8557357db9b4367127b880e1d04b9ca51d8cd09a6"
 	const png = "\x89PNG\r\n\x1a\n"
 	spell := func(end, accent string) fstest.MapFS {
 		m := mapFS(map[string]string{
-			"SKILL.md":                   "---" + end + "name: rapport" + end + "---" + end + "Écris." + end,
-			"ref/re" + accent + "su.txt": "un" + end + "deux",
-			"logo.png":                   png,
+			"SKILL.md":                  "---" + end + "name: rapport" + end + "---" + end + "Écris." + end,
+			"ref/r" + accent + "su.txt": "un" + end + "deux",
+			"logo.png":                  png,
 		})
 		m["run.sh"] = &fstest.MapFile{Data: []byte("#!/bin/sh" + end), Mode: 0o755}
 		return m
