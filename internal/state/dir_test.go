@@ -60,7 +60,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a file": {func(t *testing.T, joy string) { require.NoError(t, os.WriteFile(joy, nil, 0o600)) }, "is not a directory"},
 		"writable by the group": {func(t *testing.T, joy string) {
 			require.NoError(t, os.Mkdir(joy, 0o700))
-			require.NoError(t, os.Chmod(joy, 0o770)) //nolint:gosec // the point of the test
+			require.NoError(t, os.Chmod(joy, 0o770))
 		}, "can be written by others (mode 0770)"},
 		"a link for its runs": {func(t *testing.T, joy string) {
 			require.NoError(t, os.Mkdir(joy, 0o700))

@@ -38,19 +38,19 @@ func TestWidthOfNoTerminal(t *testing.T) {
 
 func TestEscape(t *testing.T) {
 	for in, want := range map[string]string{
-		"\x1b]0;owned\a\x1b[2J":      `\x1b]0;owned\x07\x1b[2J`,
-		"\u009b31m":                  `\x9b31m`,
-		"abc\u202etxt.exe":           `abc\u202etxt.exe`,
-		"a\u200bb\ufeffc":            `a\u200bb\ufeffc`,
-		"tag \U000e0041":             `tag \U000e0041`,
-		"over\rwritten":              `over\rwritten`,
-		"raw \xff\xc3":               `raw \xff\xc3`,
-		"\x7f\x00":                   `\x7f\x00`,
-		"line\u2028separator":        `line\u2028separator`,
-		"two\nlines\tand a tab":      "two\nlines\tand a tab",
+		"\x1b]0;owned\a\x1b[2J":   `\x1b]0;owned\x07\x1b[2J`,
+		"\u009b31m":               `\x9b31m`,
+		"abc\u202etxt.exe":        `abc\u202etxt.exe`,
+		"a\u200bb\ufeffc":         `a\u200bb\ufeffc`,
+		"tag \U000e0041":          `tag \U000e0041`,
+		"over\rwritten":           `over\rwritten`,
+		"raw \xff\xc3":            `raw \xff\xc3`,
+		"\x7f\x00":                `\x7f\x00`,
+		"line\u2028separator":     `line\u2028separator`,
+		"two\nlines\tand a tab":   "two\nlines\tand a tab",
 		"grüße, 日本語 and \ufffd 👩": "grüße, 日本語 and \ufffd 👩",
-		`C:\new`:                     `C:\new`,
-		"":                           "",
+		`C:\new`:                  `C:\new`,
+		"":                        "",
 	} {
 		require.Equal(t, want, Escape(in))
 	}
