@@ -1,15 +1,23 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/joystream-ai/joy/internal/digest"
+	"github.com/joystream-ai/joy/internal/image"
 )
 
 // Set by the release build with -ldflags -X; otherwise the module's own build information speaks.
 var version, commit string
+
+var guestArchs = []string{"amd64", "arm64"}
 
 type versionJSON struct {
 	Schema  string `json:"schema"`
@@ -18,6 +26,8 @@ type versionJSON struct {
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
+	// Guest is the digest of the joy-guest inside, by architecture; one that this joy was built without is missing.
+	Guest map[string]string `json:"guest"`
 }
 
 func newVersionCmd(a *app) *cobra.Command {
@@ -32,14 +42,26 @@ func newVersionCmd(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(v)
 			}
-			_, err := fmt.Fprintf(a.out, "joy %s\ncommit %s\n%s %s/%s\n", v.Version, v.Commit, v.Go, v.OS, v.Arch)
+			var b strings.Builder
+			fmt.Fprintf(&b, "joy %s\ncommit %s\n%s %s/%s\n", v.Version, v.Commit, v.Go, v.OS, v.Arch)
+			for _, arch := range guestArchs {
+				fmt.Fprintf(&b, "joy-guest %s %s\n", arch, cmp.Or(v.Guest[arch], "not carried"))
+			}
+			_, err := io.WriteString(a.out, b.String())
 			return err
 		},
 	}
 }
 
 func readVersion() versionJSON {
-	v := versionJSON{"joy.version/1", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH}
+	v := versionJSON{
+		"joy.version/1", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, map[string]string{},
+	}
+	for _, arch := range guestArchs {
+		if guest, err := image.Guest(arch); err == nil {
+			v.Guest[arch] = digest.Bytes(guest)
+		}
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if v.Version == "" {
 			v.Version = info.Main.Version

@@ -15,6 +15,7 @@ const (
 	statBytes    = 40
 	flagExtended = 0x4000
 	nameMask     = 0x0fff // the path's length, or this when it is longer
+	maxName      = 4096   // of a path, in bytes: version 4 lets a small file spell out very many long ones
 )
 
 var errIndex = errors.New("not a git index")
@@ -95,7 +96,7 @@ func (r *entryReader) next() error {
 	path := append(bytes.Clone(r.path[:kept]), body[:end]...)
 	// The stored length is what shows that entries of the other hash were read; 0 is an entry of a split index, which
 	// has its path in the shared one.
-	if n := int(flags & nameMask); n < nameMask && n != len(path) {
+	if n := int(flags & nameMask); n < nameMask && n != len(path) || len(path) > maxName {
 		return errIndex
 	}
 	size += end + 1
