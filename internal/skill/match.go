@@ -169,7 +169,8 @@ func runs(l line, p string) bool {
 		return false
 	}
 	if l.kind == code {
-		return l.lang == "" && commandLine(strings.TrimPrefix(trimLine(l.text), "$ ")) || shellLangs[l.lang]
+		typed, prompt := strings.CutPrefix(trimLine(l.text), "$ ")
+		return shellLangs[l.lang] || l.lang == "" && (prompt || commandLine(typed))
 	}
 	for _, s := range l.spans {
 		if names(s, p) && len(strings.Fields(s)) > 1 && commandLine(s) {

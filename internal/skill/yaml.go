@@ -82,7 +82,7 @@ func (c *yamlChecker) check(n *yaml.Node, depth int) {
 	case depth > maxYAMLDepth:
 		r.fail(RuleYAML, c.place(n), "", "the front matter nests more than %d levels deep", maxYAMLDepth)
 		return
-	case n.Kind == yaml.AliasNode || n.Anchor != "":
+	case n.Anchor != "": // no alias without one
 		r.fail(RuleYAML, c.place(n), "write the value out", "anchors and aliases are not allowed in front matter")
 		return
 	case n.Style&yaml.TaggedStyle != 0:
