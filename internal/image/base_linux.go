@@ -2,7 +2,6 @@ package image
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,7 +19,7 @@ var basePackages = []string{"python3", "git", "curl", "jq", "ca-certificates"}
 const packageList = "/var/lib/joy-packages"
 
 // baseRoot makes a root file system of Debian's minimum and basePackages with mmdebstrap, which needs no root: it
-// streams the tree as a tar, and that becomes the squashfs.
+// gives the tree as a tar, with the owners and modes of its files, and that becomes the squashfs.
 func (b *builder) baseRoot(ctx context.Context, a *archive) error {
 	mode := "root"
 	if os.Geteuid() != 0 {
@@ -53,27 +52,32 @@ func (b *builder) baseRoot(ctx context.Context, a *archive) error {
 	}
 	argv = append(argv, suite, "-", a.list)
 	b.Progress("installing Debian's minimum and " + strings.Join(basePackages, ", "))
-	if err := b.squash(ctx, func(ctx context.Context, w io.Writer) error { return b.debootstrap(ctx, argv, w) }); err != nil {
+	packed := filepath.Join(b.stage, "root.tar")
+	start := time.Now().Truncate(time.Second)
+	if err := b.debootstrap(ctx, argv, packed); err != nil {
+		return err
+	}
+	newest, err := newestBefore(packed, start)
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "read the root mmdebstrap made")
+	}
+	b.Progress("packing the root file system")
+	if err := b.squash(ctx, packed, newest); err != nil {
 		return err
 	}
 	return b.readPackageList(list)
 }
 
-// debootstrap streams the root. SOURCE_DATE_EPOCH is left unset, since with it Python's compiled modules are made to
-// hash their source at every import; retime does its work.
-func (b *builder) debootstrap(ctx context.Context, argv []string, w io.Writer) error {
-	start := time.Now().Truncate(time.Second)
-	pr, pw := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		err := b.run(ctx, tool{argv: argv, stdout: pw})
-		pw.CloseWithError(err) // nil is read as the end
-		done <- err
-	}()
-	err := retime(w, pr, start)
-	pr.CloseWithError(err)
-	if runErr := <-done; runErr != nil && (err == nil || !errors.Is(err, errReader)) {
-		err = runErr
+// debootstrap writes the root as a tar. SOURCE_DATE_EPOCH is left unset: with it Python's compiled modules are made
+// to hash their source at every import, and squash dates the files anyway.
+func (b *builder) debootstrap(ctx context.Context, argv []string, path string) error {
+	out, err := os.Create(path)
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "store the root")
+	}
+	err = b.run(ctx, tool{argv: argv, stdout: out})
+	if cerr := out.Close(); err == nil && cerr != nil {
+		err = fault.Wrap(fault.Platform, cerr, "store the root")
 	}
 	return err
 }
@@ -89,7 +93,7 @@ func baseHooks(list string) []string {
 		`printf 'joy\n' > "$1/etc/hostname"`,
 		`printf '127.0.0.1 localhost joy\n::1 localhost\n' > "$1/etc/hosts"`,
 		`mkdir -p "$1/workspace"`,
-		`sed -i 's/^\([^:]*:[^:]*\):[0-9]*:/\1:19518:/' "$1/etc/shadow"`, // the day a password was set: epoch's
+		`sed -i 's/^\([^:]*:[^:]*\):[0-9]*:/\1:19518:/' "$1/etc/shadow"`, // when passwords were set: any fixed day
 		`rm -rf "$1"/var/log/* "$1"/var/cache/debconf/*-old`,
 	}
 }

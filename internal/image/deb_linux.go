@@ -78,8 +78,8 @@ func (a *archive) download(ctx context.Context, r record) (string, error) {
 	return found[0], nil
 }
 
-// eachFile walks the regular files of a .deb in its own order. name has neither a leading ./ nor a slash.
-func (b *builder) eachFile(ctx context.Context, deb string, visit func(name string, r io.Reader) error) error {
+// eachFile walks the regular files of a .deb in its own order. h.Name has neither a leading ./ nor a slash.
+func (b *builder) eachFile(ctx context.Context, deb string, visit func(h *tar.Header, r io.Reader) error) error {
 	pr, pw := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
@@ -101,7 +101,7 @@ func (b *builder) eachFile(ctx context.Context, deb string, visit func(name stri
 	return nil
 }
 
-func walkTar(r io.Reader, visit func(string, io.Reader) error) error {
+func walkTar(r io.Reader, visit func(*tar.Header, io.Reader) error) error {
 	tr := tar.NewReader(r)
 	for {
 		h, err := tr.Next()
@@ -114,7 +114,8 @@ func walkTar(r io.Reader, visit func(string, io.Reader) error) error {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if err := visit(strings.TrimPrefix(h.Name, "./"), tr); err != nil {
+		h.Name = strings.TrimPrefix(h.Name, "./")
+		if err := visit(h, tr); err != nil {
 			return err
 		}
 	}

@@ -115,8 +115,8 @@ func (m Manifest) ID() string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// DefaultCacheDir is joy's directory in the user's cache: $XDG_CACHE_HOME/joy on every system where that is set and
-// absolute, else what the system has for it. getenv may be nil.
+// DefaultCacheDir is joy's directory in the user's cache, on every system: $XDG_CACHE_HOME/joy where that is absolute,
+// else ~/.cache/joy. getenv may be nil.
 func DefaultCacheDir(getenv func(string) string) (string, error) {
 	if getenv == nil {
 		getenv = os.Getenv
@@ -124,12 +124,15 @@ func DefaultCacheDir(getenv func(string) string) (string, error) {
 	if dir := getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "joy"), nil
 	}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "", fault.Wrap(fault.Platform, err, "find the cache directory").
-			WithHint("set XDG_CACHE_HOME to an absolute path")
+	home := getenv("HOME")
+	if !filepath.IsAbs(home) {
+		var err error
+		if home, err = os.UserHomeDir(); err != nil {
+			return "", fault.Wrap(fault.Platform, err, "find the cache directory").
+				WithHint("set XDG_CACHE_HOME to an absolute path")
+		}
 	}
-	return filepath.Join(dir, "joy"), nil
+	return filepath.Join(home, ".cache", "joy"), nil
 }
 
 // Known checks a profile's name.

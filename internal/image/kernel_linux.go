@@ -1,6 +1,7 @@
 package image
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"fmt"
@@ -67,7 +68,7 @@ func (b *builder) readKernel(ctx context.Context, deb string) (*kernelPackage, [
 	}
 	for {
 		k := &kernelPackage{modules: map[string][]byte{}, deps: map[string][]string{}, builtin: map[string]bool{}}
-		err := b.eachFile(ctx, deb, func(name string, r io.Reader) error { return b.take(ctx, k, want, name, r) })
+		err := b.eachFile(ctx, deb, func(h *tar.Header, r io.Reader) error { return b.take(ctx, k, want, h.Name, r) })
 		if err != nil {
 			return nil, nil, err
 		}

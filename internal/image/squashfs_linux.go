@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -12,71 +13,54 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 )
 
-// epoch is the time of everything in an image that is made while it is built: the day Debian 12 was released. A file
-// that comes from a package keeps its own time, which Python's compiled modules are checked against. So the bytes of
-// an image follow from the packages alone, not from the day of the build.
-var epoch = time.Date(2023, time.June, 10, 0, 0, 0, 0, time.UTC)
-
-// squash makes the root file system from the tar that fill writes. zstd at level 3 packs a base image in a second,
-// and an emulated CPU unpacks it fast. The bytes depend on the tar and on the version of mksquashfs alone.
-func (b *builder) squash(ctx context.Context, fill func(ctx context.Context, w io.Writer) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	pr, pw := io.Pipe()
-	filled := make(chan error, 1)
-	go func() {
-		err := fill(ctx, pw)
-		if err != nil {
-			cancel() // mksquashfs takes the end of half a tar for its end
-		}
-		filled <- err
-		pw.CloseWithError(err)
-	}()
-	at := strconv.FormatInt(epoch.Unix(), 10)
-	err := b.run(ctx, tool{
-		argv: []string{"mksquashfs", "-", filepath.Join(b.stage, RootFile), "-tar", "-comp", "zstd", "-Xcompression-level", "3",
-			"-noappend", "-no-progress", "-quiet", "-mkfs-time", at, "-root-time", at, "-root-mode", "0755", "-root-uid", "0", "-root-gid", "0"},
-		stdin: pr,
-	})
-	pr.CloseWithError(errReader)
-	if fillErr := <-filled; fillErr != nil && !errors.Is(fillErr, errReader) {
-		err = fillErr
-	}
+// squash makes the root file system from the tar at path and removes the tar. zstd at level 3 packs a base image in a
+// second, and an emulated CPU unpacks it fast.
+//
+// No time in the result is later than newest, which the caller takes from the packages: files that were made during
+// the build get that time, a file of a package keeps its own (Python checks its compiled modules against it). So the
+// bytes follow from the packages and from the version of mksquashfs alone, not from the day of the build.
+func (b *builder) squash(ctx context.Context, path string, newest time.Time) error {
+	in, err := os.Open(path)
 	if err != nil {
-		return fault.Wrap(fault.KindOf(err), err, "make the root file system")
+		return fault.Wrap(fault.Platform, err, "read the packed root")
 	}
-	return nil
+	defer os.Remove(path)
+	defer in.Close()
+	epoch := strconv.FormatInt(newest.Unix(), 10)
+	// mksquashfs 4.5 takes -root-mode but neither -root-uid nor -root-time for a tar: hence asRoot and the variable,
+	// https://reproducible-builds.org/specs/source-date-epoch/. It refuses the variable together with -mkfs-time.
+	return b.run(ctx, tool{
+		argv: []string{"mksquashfs", "-", filepath.Join(b.stage, RootFile), "-tar", "-comp", "zstd", "-Xcompression-level", "3",
+			"-noappend", "-no-progress", "-quiet", "-root-mode", "0755"},
+		env:    []string{"SOURCE_DATE_EPOCH=" + epoch},
+		stdin:  in,
+		asRoot: true,
+	})
 }
 
-// errReader is what fill's writes fail with once mksquashfs has ended.
-var errReader = errors.New("mksquashfs has ended")
-
-// retime copies a tar; what changed at since or later is dated epoch.
-func retime(w io.Writer, r io.Reader, since time.Time) error {
-	tr, tw := tar.NewReader(r), tar.NewWriter(w)
-	for {
+// newestBefore is the time of the newest entry of the tar at path that is older than start: of the newest file that
+// came out of a package, when the tree was made after start.
+func newestBefore(path string, start time.Time) (time.Time, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer f.Close()
+	var newest time.Time
+	for tr := tar.NewReader(f); ; {
 		h, err := tr.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return err
+			return time.Time{}, err
 		}
-		if !h.ModTime.Before(since) {
-			h.ModTime = epoch
-		}
-		h.ModTime = h.ModTime.Truncate(time.Second) // all that squashfs keeps
-		h.AccessTime, h.ChangeTime = time.Time{}, time.Time{}
-		if err := tw.WriteHeader(h); err != nil {
-			return err
-		}
-		if _, err := io.Copy(tw, tr); err != nil {
-			return err
+		if h.ModTime.Before(start) && h.ModTime.After(newest) {
+			newest = h.ModTime
 		}
 	}
-	if err := tw.Close(); err != nil {
-		return err
+	if newest.IsZero() {
+		return time.Time{}, errors.New("no file in it came out of a package")
 	}
-	_, err := io.Copy(io.Discard, r) // a tar ends in padding that its writer must get rid of
-	return err
+	return newest, nil
 }

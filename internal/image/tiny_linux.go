@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
@@ -26,43 +27,65 @@ var tinyBinaries = []struct{ pkg, from, to string }{
 // tinyRoot makes a root file system of busybox and bash.
 func (b *builder) tinyRoot(ctx context.Context, a *archive) error {
 	root := tinySkeleton()
+	var newest time.Time
 	for _, bin := range tinyBinaries {
-		rec, err := a.show(ctx, bin.pkg)
+		at, err := b.takeBinary(ctx, a, bin.pkg, bin.from, bin.to, root)
 		if err != nil {
 			return err
 		}
-		deb, err := a.download(ctx, rec)
-		if err != nil {
-			return err
-		}
-		err = b.eachFile(ctx, deb, func(name string, r io.Reader) error {
-			switch {
-			case path.Base(name) == bin.from && strings.Contains(path.Dir(name), "bin"):
-				data, err := readAll(r, maxBinary)
-				root[bin.to] = node{mode: 0o755, data: data}
-				return err
-			case name == "usr/share/doc/"+bin.pkg+"/copyright":
-				data, err := readAll(r, maxIndex)
-				root[name] = node{mode: 0o644, data: data}
-				return err
-			}
-			return nil
-		})
-		if err == nil && root[bin.to].data == nil {
-			err = fault.New(fault.Platform, "package %s has no %s", bin.pkg, bin.from)
-		}
-		if err != nil {
-			return err
-		}
-		if err := os.RemoveAll(filepath.Dir(deb)); err != nil {
-			return fault.Wrap(fault.Platform, err, "remove a package")
+		if at.After(newest) {
+			newest = at
 		}
 	}
 	if err := b.applets(ctx, root); err != nil {
 		return err
 	}
-	b.Progress("making the root file system")
-	return b.squash(ctx, func(_ context.Context, w io.Writer) error { return writeTree(w, root) })
+	b.Progress("packing the root file system")
+	packed := filepath.Join(b.stage, "root.tar")
+	out, err := os.Create(packed)
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "store the root")
+	}
+	err = writeTree(out, root, newest)
+	if cerr := out.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "store the root")
+	}
+	return b.squash(ctx, packed, newest)
+}
+
+// takeBinary downloads pkg and puts its executable from at the path to, and its licence where Debian has it. at is the
+// time of the executable.
+func (b *builder) takeBinary(ctx context.Context, a *archive, pkg, from, to string, root map[string]node) (at time.Time, err error) {
+	rec, err := a.show(ctx, pkg)
+	if err != nil {
+		return at, err
+	}
+	deb, err := a.download(ctx, rec)
+	if err != nil {
+		return at, err
+	}
+	defer os.RemoveAll(filepath.Dir(deb))
+	err = b.eachFile(ctx, deb, func(h *tar.Header, r io.Reader) error {
+		name, mode, limit := "", int64(0o644), int64(maxIndex)
+		switch {
+		case path.Base(h.Name) == from && path.Base(path.Dir(h.Name)) == "bin":
+			name, mode, limit, at = to, 0o755, maxBinary, h.ModTime
+		case h.Name == "usr/share/doc/"+pkg+"/copyright":
+			name = h.Name
+		default:
+			return nil
+		}
+		data, err := readAll(r, limit)
+		root[name] = node{mode: mode, data: data}
+		return err
+	})
+	if err == nil && root[to].data == nil {
+		err = fault.New(fault.Platform, "package %s has no %s", pkg, from)
+	}
+	return at, err
 }
 
 // applets links every applet to busybox. Busybox itself says which it has: it is Debian's, checked by its signature,
@@ -114,8 +137,8 @@ func tinySkeleton() map[string]node {
 	return root
 }
 
-// writeTree writes the tree as a tar, parents first, every time set to the epoch.
-func writeTree(w io.Writer, root map[string]node) error {
+// writeTree writes the tree as a tar, parents first, everything of one time.
+func writeTree(w io.Writer, root map[string]node, at time.Time) error {
 	for name := range root {
 		for d := path.Dir(name); d != "."; d = path.Dir(d) {
 			if _, ok := root[d]; !ok {
@@ -130,15 +153,15 @@ func writeTree(w io.Writer, root map[string]node) error {
 	sort.Strings(names)
 	tw := tar.NewWriter(w)
 	for _, name := range names {
-		if err := writeNode(tw, name, root[name]); err != nil {
+		if err := writeNode(tw, name, root[name], at); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
 	return tw.Close()
 }
 
-func writeNode(tw *tar.Writer, name string, n node) error {
-	h := &tar.Header{Name: name, Mode: n.mode, ModTime: epoch, Typeflag: tar.TypeReg, Size: int64(len(n.data))}
+func writeNode(tw *tar.Writer, name string, n node, at time.Time) error {
+	h := &tar.Header{Name: name, Mode: n.mode, ModTime: at, Typeflag: tar.TypeReg, Size: int64(len(n.data))}
 	switch {
 	case n.dir:
 		h.Typeflag, h.Name = tar.TypeDir, name+"/"

@@ -95,6 +95,7 @@ type tool struct {
 	dir    string
 	stdin  io.Reader
 	stdout io.Writer // nil: the log
+	asRoot bool      // let it see itself as root, where the system lets a user do that
 }
 
 // run executes one outside program. It and its children end when ctx is cancelled or this process dies. An error
@@ -107,10 +108,32 @@ func (b *builder) run(ctx context.Context, t tool) error {
 			return err
 		}
 	}
+	runtime.LockOSThread() // Pdeathsig follows the thread that started the child
+	defer runtime.UnlockOSThread()
 	var stderr tail
+	cmd := b.command(ctx, path, t, io.MultiWriter(&stderr, b.Log))
+	err := cmd.Start()
+	if err != nil && t.asRoot { // no user namespaces here
+		t.asRoot = false
+		cmd = b.command(ctx, path, t, io.MultiWriter(&stderr, b.Log))
+		err = cmd.Start()
+	}
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fault.New(fault.Platform, "%s failed: %s%s", filepath.Base(path), err, stderr.lines())
+	}
+	return nil
+}
+
+func (b *builder) command(ctx context.Context, path string, t tool, stderr io.Writer) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, t.argv[1:]...)
 	cmd.Env = append(b.toolEnv(), t.env...)
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = t.dir, t.stdin, t.stdout, io.MultiWriter(&stderr, b.Log)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = t.dir, t.stdin, t.stdout, stderr
 	if cmd.Stdout == nil {
 		cmd.Stdout = b.Log
 	}
@@ -118,15 +141,12 @@ func (b *builder) run(ctx context.Context, t tool) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = termGrace
-	runtime.LockOSThread() // Pdeathsig follows the thread that started the child
-	defer runtime.UnlockOSThread()
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fault.New(fault.Platform, "%s failed: %s%s", filepath.Base(path), err, stderr.lines())
+	if t.asRoot && os.Geteuid() != 0 {
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
 	}
-	return nil
+	return cmd
 }
 
 // toolEnv is what every tool gets: the C locale, so that output can be read, and little of the user's environment.
