@@ -145,12 +145,17 @@ func TestHelp(t *testing.T) {
 	walk(newRoot(a))
 }
 
-func TestNear(t *testing.T) {
-	commands := []string{"run", "replay", "build", "gc", "ledger"}
-	for name, want := range map[string][]string{
-		"biuld": {"build"}, "leger": {"ledger"}, "rep": {"replay"}, "rn": {"run"}, "g": {"gc"}, "frobnicate": nil, "": nil,
+func TestUnknownCommandSuggests(t *testing.T) {
+	for name, want := range map[string]string{
+		"verison": "did you mean version?", "comp": "did you mean completion?", "int": "did you mean init?",
+		"frobnicate": `run "joy --help"`, "x": `run "joy --help"`, "": `run "joy --help"`,
 	} {
-		require.Equal(t, want, near(name, commands), name)
+		a, _, _ := testApp(t)
+		err := a.execute(t.Context(), []string{name})
+		var e *fault.Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, want, e.Hint, name)
+		require.Equal(t, 2, exitCode(err))
 	}
 }
 

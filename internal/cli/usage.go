@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/fault"
 )
 
@@ -63,7 +64,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := fmt.Sprintf("run %q", cmd.CommandPath()+" --help")
-	if meant := near(args[0], names(cmd)); len(meant) > 0 {
+	cmd.SuggestionsMinimumDistance = min(2, len(args[0])/2) // edits that may be slips of the fingers
+	if meant := cmd.SuggestionsFor(args[0]); args[0] != "" && len(meant) > 0 {
 		hint = "did you mean " + strings.Join(meant, " or ") + "?"
 	}
 	return usage(fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath()), "%s", hint)
@@ -75,8 +77,8 @@ func badFlag(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) {
 		var flags []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
-		if meant := near(unknown.GetSpecifiedName(), flags); len(meant) > 0 {
-			return usage(err, "did you mean --%s?", strings.Join(meant, " or --"))
+		if meant := agent.Near(unknown.GetSpecifiedName(), flags); meant != "" {
+			return usage(err, "did you mean --%s?", meant)
 		}
 	}
 	return usage(err, "run %q", cmd.CommandPath()+" --help")
@@ -91,36 +93,4 @@ func names(cmd *cobra.Command) []string {
 		}
 	}
 	return list
-}
-
-// near lists the candidates that a typing slip away could have been meant: at most two edits, or a common beginning.
-func near(name string, candidates []string) []string {
-	var list []string
-	for _, c := range candidates {
-		if edits(name, c) <= min(2, len(c)/2) || (len(name) > 1 && strings.HasPrefix(c, name)) {
-			list = append(list, c)
-		}
-	}
-	return list
-}
-
-// edits is the Levenshtein distance of a and b, in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
