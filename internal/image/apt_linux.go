@@ -69,6 +69,9 @@ APT::Architectures { %q; };
 }
 
 func (a *archive) sources(ctx context.Context) (string, error) {
+	if a.b.sources != "" {
+		return a.b.sources, nil
+	}
 	const line = "deb [signed-by=" + debianArchiveKey + "] %s %s main\n"
 	if m := a.b.Mirror; m != "" {
 		if !mirrorURL.MatchString(m) {

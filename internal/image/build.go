@@ -23,6 +23,8 @@ type Options struct {
 	// Env is the environment in which tools are found and from which they get PATH, HOME, TMPDIR and the proxy
 	// variables; nothing else of it reaches them. nil = the process's.
 	Env []string
+
+	sources string // sources.list of a test's own archive
 }
 
 // Build makes the image of a profile, or returns the one that is here already, and points the profile at it.
