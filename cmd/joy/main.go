@@ -14,7 +14,8 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	// A reader of stdout that goes away must not take a run with it: writes fail with EPIPE instead of killing joy.
-	signal.Ignore(syscall.SIGPIPE)
+	// Notify rather than Ignore, which the programs that joy starts would inherit.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 )
 
 func TestMain(m *testing.M) {
@@ -28,6 +29,18 @@ func TestScript(t *testing.T) {
 			"copies": copies,
 		},
 	})
+}
+
+// TestReaderGoesAway is `joy … | head -0`, without the race.
+func TestReaderGoesAway(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer w.Close()
+	require.NoError(t, r.Close())
+	cmd := exec.CommandContext(t.Context(), "joy", "help", "exit-codes")
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	cmd.Stdout = w
+	require.NoError(t, cmd.Run())
 }
 
 // isolate gives a story directories of its own and nothing of the tester's settings.

@@ -147,7 +147,7 @@ func TestHelp(t *testing.T) {
 
 func TestUnknownCommandSuggests(t *testing.T) {
 	for name, want := range map[string]string{
-		"verison": "did you mean version?", "comp": "did you mean completion?", "int": "did you mean init?",
+		"verson": "did you mean version?", "comp": "did you mean completion?", "int": "did you mean init?",
 		"frobnicate": `run "joy --help"`, "x": `run "joy --help"`, "": `run "joy --help"`,
 	} {
 		a, _, _ := testApp(t)
