@@ -86,6 +86,7 @@ func TestResolve(t *testing.T) {
 		`{"a":"cat ${{ steps.r.artifacts['x'] }}"}`:             `{"a":"cat /workspace/in/r/x"}`,
 		`{"a":"${{ steps.later.output.total[0] }}"}`:            `{"a":"<steps.later.output.total[0]>"}`,
 		`{"a":"of ${{ steps.later.output['odd key'] }}","b":1}`: `{"a":"of <steps.later.output['odd key']>","b":1}`,
+		`{"a":"${{ inputs.x }}","b":"${{ inputs.x.y }}"}`:       `{}`,
 		`{"a":"${{ inputs.s }}","b":1.0,"c":""}`:                `{"a":"a<b","b":1.0,"c":""}`,
 	} {
 		v, err := Resolve(json.RawMessage(with), known)
@@ -98,7 +99,9 @@ func TestResolve(t *testing.T) {
 
 func TestResolveSaysWhatIsMissing(t *testing.T) {
 	for with, want := range map[string]string{
-		`{"a":"${{ inputs.x }}"}`:          `inputs.x: inputs has no "x"; it has f, l, n, o, s, t, z`,
+		`{"a":"${{ inputs.o.x }}"}`:        `inputs.o.x: inputs.o has no "x"; it has k`,
+		`{"a":"see ${{ inputs.x }}"}`:      "inputs.x: the run was not given it, and it stands inside a text",
+		`{"a":["${{ inputs.x }}"]}`:        "inputs.x: the run was not given it",
 		`{"a":"${{ inputs.o.k.j }}"}`:      "inputs.o.k is a plain value",
 		`{"a":"${{ inputs.l.k }}"}`:        "inputs.l is a list, not an object",
 		`{"a":"${{ inputs.o[0] }}"}`:       "inputs.o is an object, not a list",

@@ -39,7 +39,9 @@ type Lookup func(r Ref) (any, error)
 
 // Resolve puts values in the place of the references in with, which is JSON. A string that is one reference becomes
 // the value, whatever its type; a reference inside other text becomes the text of a scalar. Numbers keep their
-// spelling. The result holds maps, lists, strings, json.Number, bool, nil, Symbol and ArtifactRef, and marshals.
+// spelling. A key whose whole value is an input that the run was not given is left out, so that optional inputs can be
+// handed on; the build holds that the input is declared. The result holds maps, lists, strings, json.Number, bool, nil,
+// Symbol and ArtifactRef, and marshals.
 func Resolve(with json.RawMessage, lookup Lookup) (any, error) {
 	tree, err := decode(with)
 	if err != nil {
@@ -55,19 +57,28 @@ func resolve(v any, lookup Lookup) (any, error) {
 		return resolveString(t, lookup)
 	case []any:
 		for i := range t {
-			if t[i], err = resolve(t[i], lookup); err != nil {
+			t[i], err = resolve(t[i], lookup)
+			if errors.Is(err, errNotGiven) {
+				return nil, fmt.Errorf("element %d of a list: %s", i, err.Error()) // a list has no key to leave out
+			} else if err != nil {
 				return nil, err
 			}
 		}
 	case map[string]any:
 		for _, k := range sortedKeys(t) { // sorted, so that the same error is told every time
-			if t[k], err = resolve(t[k], lookup); err != nil {
+			t[k], err = resolve(t[k], lookup)
+			if errors.Is(err, errNotGiven) {
+				delete(t, k)
+			} else if err != nil {
 				return nil, err
 			}
 		}
 	}
 	return v, nil
 }
+
+// errNotGiven is a whole-value reference to an input that is not there.
+var errNotGiven = errors.New("the run was not given it")
 
 func resolveString(s string, lookup Lookup) (any, error) {
 	parts, err := split(s)
@@ -84,7 +95,9 @@ func resolveString(s string, lookup Lookup) (any, error) {
 			continue
 		}
 		v, err := fetch(*p.ref, lookup)
-		if err != nil {
+		if errors.Is(err, errNotGiven) {
+			return nil, fmt.Errorf("%s: the run was not given it, and it stands inside a text", p.ref)
+		} else if err != nil {
 			return nil, err
 		}
 		text, err := scalar(v)
@@ -110,6 +123,11 @@ func fetch(r Ref, lookup Lookup) (any, error) {
 	for i, e := range r.Path {
 		if s, ok := v.(Symbol); ok {
 			return s + Symbol(pathText(r.Path[i:])), nil
+		}
+		if m, ok := v.(map[string]any); ok && i == 0 && r.Root == RootInputs && !e.List {
+			if _, given := m[e.Key]; !given {
+				return nil, fmt.Errorf("%s: %w", r, errNotGiven)
+			}
 		}
 		so := Ref{Root: r.Root, Step: r.Step, Path: r.Path[:i]}
 		if v, err = enter(v, e); err != nil {
