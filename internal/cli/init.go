@@ -18,6 +18,9 @@ import (
 //go:embed all:scaffold
 var scaffold embed.FS
 
+//go:embed workflow/github.yml
+var githubWorkflow []byte
+
 // scaffoldFile is one file of a new agent.
 type scaffoldFile struct {
 	path string // relative, forward slashes
@@ -27,13 +30,15 @@ type scaffoldFile struct {
 
 func newInitCmd(a *app) *cobra.Command {
 	var force bool
+	var ci string
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Scaffold an agent that builds and runs at once",
 		Args:  argsBetween(0, 1, "one directory"),
 		Example: "  joy init hello\n" +
+			"  joy init --ci github\n" +
 			"  joy init . --force",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
@@ -42,9 +47,17 @@ func newInitCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			switch ci {
+			case "":
+			case "github":
+				files = append(files, scaffoldFile{".github/workflows/joy.yml", githubWorkflow, 0o644})
+			default:
+				return usagef(cmd, "no workflow for --ci %q: want github", ci)
+			}
 			return a.scaffold(dir, files, force)
 		},
 	}
+	cmd.Flags().StringVar(&ci, "ci", "", "also write a workflow for `SERVICE`: github")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite files that are in the way")
 	return cmd
 }
