@@ -16,6 +16,22 @@ func killCgroup(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0)
 }
 
+// endCgroup kills every process in the cgroup and waits until none is left.
+func endCgroup(dir string) error {
+	if err := killCgroup(dir); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		if count(dir+"/cgroup.events", "populated") == 0 {
+			return nil
+		}
+		if err := awaitEmpty(dir); err != nil {
+			return err
+		}
+	}
+	return errors.New("processes of the step cannot be killed")
+}
+
 // removeCgroup removes an emptied cgroup and its children. The kernel lets go of it only when the last killed process
 // has been reaped, which cgroup.events tells by poll(2).
 func removeCgroup(dir string) error {

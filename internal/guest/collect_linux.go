@@ -30,6 +30,10 @@ type collector struct {
 }
 
 func (w *world) collect(caps policy.Artifacts, frames *guestproto.Frames) error {
+	// What still runs must not change what is being read.
+	if err := endCgroup(w.cgroup); err != nil {
+		return err
+	}
 	c := &collector{frames: frames, caps: caps, buf: make([]byte, 48<<10)}
 	fd, err := unix.Open(filepath.Join(w.dir, "workspace"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

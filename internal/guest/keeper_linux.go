@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,8 +37,7 @@ type ending struct {
 	Error string          `json:"error,omitempty"` // it never started
 }
 
-// keeper is PID 1 of a world: it sets the world up, starts the commands and reaps what they leave. It has no more
-// rights than they have, and they cannot look into it: it is not dumpable and they lack CAP_SYS_PTRACE.
+// keeper is PID 1 of a world: it sets the world up, starts the commands and reaps what they leave.
 type keeper struct {
 	channel *channel
 	env     map[string]string
@@ -53,8 +53,9 @@ type started struct {
 	begin time.Time
 }
 
-// Keep is the main of a world's keeper. It returns when the guest closes their socket, which ends the world.
+// keep is the main of a world's keeper. It returns when the guest closes their socket, which ends the world.
 func keep() error {
+	runtime.LockOSThread() // the thread that restrict acts on is the one that forks
 	signal.Notify(make(chan os.Signal, 1)) // a workload may signal its PID 1; none of that is fatal
 	ch, err := newChannel(os.NewFile(3, "guest"))
 	if err != nil {

@@ -17,11 +17,15 @@ import (
 // ErrLost is in the tree of every error that means the VM is gone: whatever ran in it has an unknown outcome.
 var ErrLost = errors.New("the VM is gone")
 
+// ErrAlive is in the tree of an error after which a VM may still be alive.
+var ErrAlive = errors.New("a VM may still be alive")
+
 // Provider creates sandboxes. It is safe for concurrent use.
 type Provider interface {
 	// Name is what the plan and the ledger call it: microvm, kata, e2b, sim.
 	Name() string
-	// Create boots a VM and waits until it answers. Whatever it started is destroyed again when it returns an error.
+	// Create boots a VM and waits until it answers. Whatever it started is destroyed again when it returns an error,
+	// unless that is ErrAlive.
 	// Cancelling ctx ends the boot, not a sandbox already returned.
 	Create(ctx context.Context, spec Spec) (Sandbox, error)
 }
@@ -54,7 +58,7 @@ type Sandbox interface {
 	Lost() <-chan struct{}
 	Err() error
 	// Destroy ends the VM and verifies that nothing of it remains. It may be called more than once and by a caller
-	// whose own context is already cancelled: pass a fresh one. An error means a VM may still be alive.
+	// whose own context is already cancelled: pass a fresh one. An error is ErrAlive.
 	Destroy(ctx context.Context) error
 }
 
@@ -88,8 +92,9 @@ type World interface {
 	// error after the command was killed with everything it started, or a start that failed (no such file).
 	// What a command does wrong, a non-zero status or death by a signal, is a Result.
 	Run(ctx context.Context, cmd Command, stdout, stderr io.Writer) (Result, error)
-	// Collect walks /workspace/out, following no link, and hands each regular file to put in order of path. put must
-	// read r to its end or return an error, which ends the walk. What is not handed over is reported.
+	// Collect ends whatever still runs, walks /workspace/out, following no link, and hands each regular file to put in
+	// order of path. put must read r to its end or return an error, which ends the walk. What is not handed over is
+	// reported.
 	Collect(ctx context.Context, caps policy.Artifacts, put func(f Found, r io.Reader) error) (Collected, error)
 	// Close kills every process of the world and removes its files. Idempotent.
 	Close(ctx context.Context) error

@@ -122,7 +122,7 @@ func (p *process) destroy() error {
 	case <-p.exited:
 		return nil
 	case <-time.After(30 * time.Second):
-		return fault.New(fault.Platform, "the VM's process %d does not die", p.pid).WithHint("kill -9 %d", p.pid)
+		return fault.Wrap(fault.Platform, sandbox.ErrAlive, "process %d does not die", p.pid).WithHint("kill -9 %d", p.pid)
 	}
 }
 

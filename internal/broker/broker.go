@@ -1,0 +1,174 @@
+// Package broker stands between a run and everything outside it. It issues the run token that a step gets, and serves
+// the one door through which a VM can ask for anything.
+//
+// The one rule: decide, record, act. A request is judged by the token alone, at the door of the step the token was
+// issued for; what cannot be recorded does not happen; a token lives in memory only and is never written or formatted.
+package broker
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/joystream-ai/joy/internal/ledger"
+	"github.com/joystream-ai/joy/internal/secret"
+)
+
+// Grace is how long a token outlives its step's time limit, whatever else happens.
+const Grace = 30 * time.Second
+
+// Config is what a broker works for. Ledger and Secrets are shared with the runner.
+type Config struct {
+	Workspace, Agent, Run string
+	Ledger                *ledger.Writer
+	Secrets               *secret.Set      // learns each token before its first use
+	Now                   func() time.Time // nil: time.Now. Tokens are judged by this clock alone, never by the VM's
+	Rand                  io.Reader        // nil: crypto/rand
+}
+
+// Broker serves one run. It is safe for concurrent use.
+type Broker struct {
+	cfg    Config
+	server *http.Server
+	doors  *doors
+
+	mu     sync.Mutex
+	tokens map[[sha256.Size]byte]*grant
+	denied map[string]int // by step
+}
+
+// grant is what a token opens. Only the token's hash is kept.
+type grant struct {
+	id      string // names the token in the ledger: the first 8 hex digits of its hash
+	step    string
+	issued  time.Time
+	expires time.Time
+}
+
+// New makes the broker of a run. The caller closes it when the run ends.
+func New(cfg Config) *Broker {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Rand == nil {
+		cfg.Rand = rand.Reader
+	}
+	b := &Broker{cfg: cfg, doors: newDoors(), tokens: map[[sha256.Size]byte]*grant{}, denied: map[string]int{}}
+	b.server = &http.Server{
+		Handler: b.handler(), ConnContext: doorOf,
+		ReadHeaderTimeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: nil,
+	}
+	go func() { _ = b.server.Serve(b.doors) }() // returns when Close is called
+	return b
+}
+
+// Issue mints the token of a step, which dies with Revoke and at the latest Grace after limit. The token is registered
+// with the secrets before it is returned, and its issue is on record.
+func (b *Broker) Issue(step string, limit time.Duration) (string, error) {
+	token, err := newToken(b.cfg.Rand)
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.Sum256([]byte(token))
+	now := b.cfg.Now()
+	g := &grant{id: hex.EncodeToString(hash[:4]), step: step, issued: now, expires: now.Add(limit + Grace)}
+	if err := b.cfg.Secrets.Add("run-token", []byte(token)); err != nil {
+		return "", fmt.Errorf("registering the run token: %w", err)
+	}
+	if _, err := b.cfg.Ledger.Effect(ledger.TokenIssued, step, ledger.Data{
+		"token": g.id, "workspace": b.cfg.Workspace, "agent": b.cfg.Agent, "expires": stamp(g.expires),
+	}); err != nil {
+		return "", err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tokens[hash] = g
+	return token, nil
+}
+
+// Revoke ends a step's tokens at once and cuts what is open at its door. It is not an error when there are none.
+func (b *Broker) Revoke(step string) error {
+	var ids []string
+	b.mu.Lock()
+	for hash, g := range b.tokens {
+		if g.step == step {
+			delete(b.tokens, hash)
+			ids = append(ids, g.id)
+		}
+	}
+	b.mu.Unlock()
+	b.doors.cut(step)
+	var errs []error
+	for _, id := range ids {
+		_, err := b.cfg.Ledger.Append(ledger.TokenRevoked, step, ledger.Data{"token": id})
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// Serve takes over a connection that was made at step's door and closes it: see sandbox.Spec.Door.
+func (b *Broker) Serve(step string, conn net.Conn) { b.doors.add(step, conn) }
+
+// Close revokes every token and ends every connection.
+func (b *Broker) Close() error {
+	b.mu.Lock()
+	steps := map[string]bool{}
+	for _, g := range b.tokens {
+		steps[g.step] = true
+	}
+	b.mu.Unlock()
+	var errs []error
+	for step := range steps {
+		errs = append(errs, b.Revoke(step))
+	}
+	return errors.Join(append(errs, b.server.Close(), b.doors.Close())...)
+}
+
+// find is the grant of a token presented at step's door, or why there is none. The words are for the record; the
+// caller is told only that it is not authorized.
+func (b *Broker) find(step, token string) (*grant, string) {
+	if token == "" {
+		return nil, "no token"
+	}
+	if !wellFormed(token) {
+		return nil, "not a run token"
+	}
+	hash := sha256.Sum256([]byte(token))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := b.tokens[hash]
+	switch {
+	case g == nil:
+		return nil, "unknown or revoked token"
+	case g.step != step:
+		return nil, "another step's token"
+	case !b.cfg.Now().Before(g.expires):
+		return nil, "expired token"
+	}
+	return g, ""
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+type doorKey struct{}
+
+// doorOf puts the step of a connection into the context of its requests.
+func doorOf(ctx context.Context, conn net.Conn) context.Context {
+	if d, ok := conn.(*doorConn); ok {
+		return context.WithValue(ctx, doorKey{}, d.step)
+	}
+	return ctx
+}
+
+func withGrant(ctx context.Context, g *grant) context.Context {
+	return context.WithValue(ctx, grantKey{}, g)
+}

@@ -1,0 +1,124 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/joystream-ai/joy/internal/guestproto"
+	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/sandbox"
+)
+
+// Limits of the environment: past them a value is left to input.json, which is always complete.
+const (
+	maxEnvValue = 64 << 10
+	maxEnvTotal = 256 << 10
+)
+
+const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// world opens a step's world and puts into it what product says it finds there: its bundle, its input, and the
+// artifacts of its direct predecessors. Nothing else of the host, and nothing of another step.
+func (r *run) world(ctx context.Context, sb sandbox.Sandbox, s plan.Step, skill plan.Skill, in *input, up map[string]*result, env map[string]string) (sandbox.World, error) {
+	dir := path.Join("skills", skill.Name)
+	w, err := sb.Open(ctx, sandbox.WorldSpec{ID: s.ID, Env: env, ReadOnly: []string{dir}})
+	if err != nil {
+		return nil, err
+	}
+	for _, put := range []struct {
+		dir   string
+		files []sandbox.File
+	}{{dir, r.bundleFiles(skill)}, {"in", r.inputFiles(in, up)}} {
+		if err := w.Put(ctx, put.dir, put.files); err != nil {
+			r.leave(w)
+			return nil, fmt.Errorf("filling /workspace/%s: %w", put.dir, err)
+		}
+	}
+	return w, nil
+}
+
+func (r *run) bundleFiles(skill plan.Skill) []sandbox.File {
+	files := make([]sandbox.File, len(skill.Files))
+	for i, f := range skill.Files {
+		mode, _ := strconv.ParseUint(f.Mode, 8, 32)
+		files[i] = sandbox.File{Path: f.Path, Mode: uint32(mode), Size: f.Size, Open: func() (io.ReadCloser, error) { //nolint:gosec // nine bits
+			return r.Bundle(skill.Name, f)
+		}}
+	}
+	return files
+}
+
+func (r *run) inputFiles(in *input, up map[string]*result) []sandbox.File {
+	files := []sandbox.File{{Path: "input.json", Mode: 0o644, Size: int64(len(in.json)), Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(in.json)), nil
+	}}}
+	for _, name := range sorted(in.files) {
+		f := in.files[name]
+		files = append(files, sandbox.File{Path: f.Name, Mode: 0o644, Size: f.Size, Open: f.Open})
+	}
+	for _, id := range sorted(up) {
+		for _, a := range up[id].Artifacts {
+			files = append(files, sandbox.File{Path: path.Join(id, a.Name), Mode: 0o644, Size: a.Size, Open: func() (io.ReadCloser, error) {
+				return r.Objects.Open("sha256:" + a.SHA256)
+			}})
+		}
+	}
+	return files
+}
+
+// environment is all that a step's commands get, and the names of the inputs that it has no room for.
+func environment(skill string, in *input, token string) (env map[string]string, left []string) {
+	env = map[string]string{
+		"PATH": searchPath, "HOME": "/root", "LANG": "C.UTF-8", "TZ": "UTC",
+		"JOY_RUN_TOKEN": token,
+		"JOY_API_URL":   fmt.Sprintf("http://127.0.0.1:%d", guestproto.DoorPort),
+		"JOY_INPUT":     "/workspace/in/input.json",
+		"JOY_SKILL_DIR": "/workspace/skills/" + skill,
+	}
+	top, _ := in.tree.(map[string]any)
+	total := 0
+	for _, name := range sorted(top) {
+		value, err := envText(top[name])
+		if err != nil || len(value) > maxEnvValue || total+len(value) > maxEnvTotal || strings.Contains(value, "\x00") {
+			left = append(left, plan.InputVariable(name))
+			continue
+		}
+		total += len(value)
+		env[plan.InputVariable(name)] = value
+	}
+	return env, left
+}
+
+// envText is a scalar as text, and anything else as JSON.
+func envText(v any) (string, error) {
+	switch t := v.(type) {
+	case string:
+		return t, nil
+	case json.Number:
+		return t.String(), nil
+	case bool:
+		return strconv.FormatBool(t), nil
+	case plan.ArtifactRef:
+		return t.String(), nil
+	case plan.Symbol:
+		return t.String(), nil
+	}
+	b, err := marshal(v)
+	return string(b), err
+}
+
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
