@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -189,7 +188,7 @@ func (c *canonicalizer) object(depth int) error {
 }
 
 func (c *canonicalizer) closing() error {
-	if _, err := c.dec.Token(); err != nil && err != io.EOF { //nolint:errorlint // the decoder returns it bare
+	if _, err := c.dec.Token(); err != nil {
 		return c.fail("malformed JSON: %v", err)
 	}
 	return nil

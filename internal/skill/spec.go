@@ -19,36 +19,42 @@ const (
 	MaxCompatibility = 500
 )
 
-// checkName applies the spec's rules for a name, in the reference validator's order. What the spec refuses is a
-// violation; only a name that could not be a directory in the VM is an error.
+// checkName applies the spec's rules for a name, in the reference validator's order, as violations. A name that is
+// missing or could not be a directory in the VM gives way to the directory's own; it is an error when that is no better.
 func (r *fieldReader) checkName(dirName string) {
 	b, at := r.b, r.seen["name"]
+	if at.line == 0 {
+		at = place{r.line, 1}
+	}
+	dirName = norm.NFKC.String(dirName)
 	if b.Name == "" {
-		if at.line == 0 {
-			at = place{r.line, 1}
-		}
 		r.violation(RuleName, at, "name is missing or empty")
-		b.Name = norm.NFKC.String(dirName)
-		if b.Name == "" {
-			r.fail(RuleName, at, "add a line name: …", "the skill has no name, nor has its directory")
-			return
-		}
 	} else {
 		for _, broken := range nameProblems(b.Name) {
-			r.violation(RuleName, at, "name %q %s", b.Name, broken)
+			r.violation(RuleName, at, "name %.80q %s", b.Name, broken)
 		}
-		if dirName != "" && norm.NFKC.String(dirName) != b.Name {
-			r.violation(RuleName, at, "name %q is not the name of its directory, %q", b.Name, dirName)
+		if dirName != "" && dirName != b.Name {
+			r.violation(RuleName, at, "name %.80q is not the name of its directory, %q", b.Name, dirName)
 		}
 	}
-	err := digest.CheckName(b.Name)
-	if err != nil || utf8.RuneCountInString(b.Name) > 2*MaxName || strings.HasPrefix(b.Name, ".") {
-		if err == nil {
-			err = errors.New("it is too long, or hidden")
-		}
-		r.fail(RuleName, at, "choose a name of lower-case letters, digits and hyphens",
-			"name %.80q cannot be a directory in the VM: %v", b.Name, err)
+	why := usable(b.Name)
+	switch {
+	case why == nil:
+	case dirName != "" && usable(dirName) == nil:
+		r.warn(RuleName, at, "the directory's name %q stands in for the name", dirName)
+		b.Name = dirName
+	default:
+		r.fail(RuleName, at, "write a name of lower-case letters, digits and hyphens",
+			"name %.80q cannot be a directory in the VM: %v", b.Name, why)
 	}
+}
+
+// usable says why a skill of this name cannot lie under /workspace/skills.
+func usable(name string) error {
+	if strings.HasPrefix(name, ".") {
+		return errors.New("it begins with a dot")
+	}
+	return digest.CheckName(name)
 }
 
 // nameProblems says what the spec has against a name that is in NFKC.

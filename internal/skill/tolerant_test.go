@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
@@ -80,9 +81,6 @@ func TestRefused(t *testing.T) {
 		{"anchor", skillMD("metadata: &m\n  a: b\n", ""), skill.RuleYAML, 4, 11, "anchors"},
 		{"key that is a list", skillMD("? [a, b]\n: c\n", ""), skill.RuleYAML, 4, 3, "not plain text"},
 		{"deep", skillMD("metadata: "+strings.Repeat("[", 70)+strings.Repeat("]", 70)+"\n", ""), skill.RuleYAML, 4, 75, "64 levels"},
-		{"name that climbs", fields("name: ../../etc", d), skill.RuleName, 2, 1, "cannot be a directory"},
-		{"name that hides", fields("name: .git", d), skill.RuleName, 2, 1, "cannot be a directory"},
-		{"name that is a device", fields("name: aux", d), skill.RuleName, 2, 1, "reserved"},
 		{"skill_kind", skillMD("skill_kind: magic\n", ""), skill.RuleField, 4, 13, "magic"},
 		{"schema that is a text", skillMD("input_schema: string\n", ""), skill.RuleSchema, 4, 15, "not a mapping"},
 		{"schema with a large number", skillMD("input_schema:\n  maximum: 9007199254740993\n", ""), skill.RuleSchema, 5, 3, "2^53"},
@@ -125,4 +123,20 @@ version: 2
 	require.Equal(t, "One.\nTwo.\n", b.Body)
 	require.Empty(t, b.Findings, "fields beyond the spec are no warning")
 	require.False(t, b.StrictValid())
+}
+
+// A name that cannot be a directory gives way to the directory's, or is refused where there is none.
+func TestNamesThatCannotBeDirectories(t *testing.T) {
+	for _, name := range []string{"../../etc", "a/b", ".git", "aux", `a\u0007`, strings.Repeat("茶", 100), "", "a."} {
+		text := fields(`name: "`+name+`"`, "description: ok")
+		b := load(t, bundleFS("SKILL.md", text))
+		require.Equal(t, "my-skill", b.Name)
+		require.Equal(t, []string{skill.RuleName}, rules(b.Findings))
+		require.NotEmpty(t, b.Violations)
+
+		m := fstest.MapFS{"SKILL.md": &fstest.MapFile{Data: []byte(text)}}
+		_, err := skill.Load(m, ".", skill.Options{})
+		require.ErrorContains(t, err, "SKILL.md:2:1: name")
+		require.ErrorContains(t, err, "cannot be a directory")
+	}
 }
