@@ -20,7 +20,8 @@ type room struct {
 }
 
 // house is the map of joy, from the roof down. A room may import only what is written further down: on a lower floor,
-// or on its own floor where the list names it.
+// or on its own floor where the list names it. A room whose name ends in "test" is for tests: nothing that is shipped
+// imports it.
 var house = []room{
 	{6, "cmd/joy", "cli"},
 	{6, "cmd/joy-guest", "guest"},
@@ -29,14 +30,14 @@ var house = []room{
 
 	{4, "config", "fault term"}, // flags > JOY_* > the user's file; the only place that holds viper
 
-	{3, "build", "agent skill plan policy digest fault"},                                             // agent and skills to plan
-	{3, "runner", "plan sandbox model broker secret artifact ledger policy guestproto digest fault"}, // the dispatch loop
-	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest fault"},       // a QEMU machine of joy's own
-	{3, "sandbox/sim", "sandbox policy fault"},                                                       // nothing happens, symbolically
-	{3, "sandbox/sandboxtest", "sandbox policy fault"},                                               // what every provider must pass
-	{3, "sandbox/guestclient", "sandbox guestproto policy fault"},                                    // the host's end of guestproto
-	{3, "image", "digest fault"},                                                                     // build, name and find images
-	{3, "guest", "guestproto policy fault"},                                                          // init and exec inside the VM
+	{3, "build", "agent skill plan schema policy digest fault"},                                             // agent and skills to plan
+	{3, "runner", "plan sandbox model broker secret artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
+	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest fault"},              // a QEMU machine of joy's own
+	{3, "sandbox/sim", "sandbox policy fault"},                                                              // nothing happens, symbolically
+	{3, "sandbox/sandboxtest", "sandbox policy fault"},                                                      // what every provider must pass
+	{3, "sandbox/guestclient", "sandbox guestproto policy fault"},                                           // the host's end of guestproto
+	{3, "image", "digest fault"},                                                                            // build, name and find images
+	{3, "guest", "guestproto policy fault"},                                                                 // init and exec inside the VM
 
 	{2, "broker", "secret artifact ledger plan policy guestproto digest fault"}, // decide, record, act
 
@@ -48,6 +49,7 @@ var house = []room{
 	{1, "agent", "policy digest fault"},    // joy.yaml
 	{1, "skill", "policy digest fault"},    // one bundle, with evidence
 	{1, "plan", "policy digest fault"},     // joy.lock
+	{1, "schema", "fault"},                 // a value against a JSON Schema
 	{1, "ledger", "digest fault"},          // append, recover, seal
 	{1, "ledger/verify", "digest fault"},   // read and check; shares nothing with the writer
 	{1, "artifact", "policy digest fault"}, // what a step left in out/
@@ -55,6 +57,7 @@ var house = []room{
 	{0, "guestproto", "policy fault"}, // the bytes between host and guest
 	{0, "policy", "fault"},            // a request against grants
 	{0, "digest", "fault"},            // content has a name
+	{0, "worldtest", ""},              // our own bundles' scripts, in tests, without a VM
 	{0, "term", ""},                   // what a stream can show
 	{0, "fault", ""},                  // a failure a person can act on
 }
@@ -108,7 +111,14 @@ func TestLayout(t *testing.T) {
 		}
 		allowed := strings.Fields(house[at].imports)
 		for _, path := range pkg.Imports {
-			if to := short(path); to != "" && !slices.Contains(allowed, to) && house[at].imports != "*" {
+			to := short(path)
+			if to == "" {
+				continue
+			}
+			if strings.HasSuffix(to, "test") {
+				t.Errorf("%s ships %s, which is for tests", name, to)
+			}
+			if !slices.Contains(allowed, to) && house[at].imports != "*" {
 				t.Errorf("%s imports %s; the table lets it have: %s", name, to, house[at].imports)
 			}
 		}
