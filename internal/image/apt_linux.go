@@ -79,8 +79,10 @@ func (a *archive) sources(ctx context.Context) (string, error) {
 		}
 		return fmt.Sprintf(line, m, suite) + fmt.Sprintf(line, m, suite+"-updates"), nil
 	}
-	out, err := a.b.output(ctx, maxIndex, tool{argv: []string{"apt-get", "indextargets", "--format",
-		"$(ORIGIN) $(CODENAME) $(COMPONENT) $(SITE) $(RELEASE)", "Created-By: Packages"}})
+	out, err := a.b.output(ctx, maxIndex, tool{argv: []string{
+		"apt-get", "indextargets", "--format",
+		"$(ORIGIN) $(CODENAME) $(COMPONENT) $(SITE) $(RELEASE)", "Created-By: Packages",
+	}})
 	if err != nil {
 		return "", err
 	}

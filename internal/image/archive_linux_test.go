@@ -31,7 +31,7 @@ type files map[string][]byte
 
 func newTestArchive(t *testing.T) *testArchive {
 	t.Helper()
-	if err := (&builder{Options: Options{Profile: "tiny"}}).tools(); err != nil {
+	if err := Needs("tiny", nil); err != nil {
 		t.Skip(err)
 	}
 	return &testArchive{t: t, dir: t.TempDir()}

@@ -41,8 +41,10 @@ func (b *builder) baseRoot(ctx context.Context, a *archive) error {
 		return fault.Wrap(fault.Platform, err, "store apt's settings")
 	}
 	list := filepath.Join(b.stage, "packages")
-	argv := []string{"mmdebstrap", "--mode=" + mode, "--variant=minbase", "--format=tar", "--architectures=" + b.arch,
-		"--include=" + strings.Join(basePackages, ","), "--aptopt=" + opts.Name()}
+	argv := []string{
+		"mmdebstrap", "--mode=" + mode, "--variant=minbase", "--format=tar", "--architectures=" + b.arch,
+		"--include=" + strings.Join(basePackages, ","), "--aptopt=" + opts.Name(),
+	}
 	for _, glob := range []string{"/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/doc/*"} {
 		argv = append(argv, "--dpkgopt=path-exclude="+glob)
 	}

@@ -3,6 +3,7 @@ package image
 import (
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/joystream-ai/joy/internal/fault"
@@ -20,9 +21,9 @@ type Options struct {
 	Progress func(string)
 	// Log receives what the outside tools print. May be nil.
 	Log io.Writer
-	// Env is the environment in which tools are found and from which they get PATH, HOME, TMPDIR and the proxy
+	// LookupEnv is the environment in which tools are found and from which they get PATH, HOME, TMPDIR and the proxy
 	// variables; nothing else of it reaches them. nil = the process's.
-	Env []string
+	LookupEnv func(key string) (string, bool)
 
 	sources string // sources.list of a test's own archive
 }
@@ -37,8 +38,11 @@ func Build(ctx context.Context, o Options) (Image, error) {
 	if err := Known(o.Profile); err != nil {
 		return Image{}, err
 	}
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
 	if o.CacheDir == "" {
-		dir, err := DefaultCacheDir(nil)
+		dir, err := DefaultCacheDir(func(key string) string { v, _ := o.LookupEnv(key); return v })
 		if err != nil {
 			return Image{}, err
 		}

@@ -8,8 +8,6 @@ import (
 	"sort"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/joystream-ai/joy/internal/fault"
 )
 
@@ -106,7 +104,7 @@ func (b *builder) seal(m Manifest) (Image, error) {
 	if err = os.WriteFile(filepath.Join(b.stage, manifestFile), text, 0o444); err != nil {
 		return Image{}, err
 	}
-	if err = os.Chmod(b.stage, 0o755); err != nil {
+	if err = os.Chmod(b.stage, 0o755); err != nil { //nolint:gosec // an image holds no secret, and QEMU may run as another user
 		return Image{}, err
 	}
 	dir := filepath.Join(imagesDir(b.CacheDir), strings.TrimPrefix(m.Digest, "sha256:"))
@@ -177,25 +175,4 @@ func place(stage, dir string) error {
 		return err
 	}
 	return os.RemoveAll(old)
-}
-
-// needSpace is what a build may use at its peak, in bytes, in the cache and in the temporary directory each.
-var needSpace = map[string]uint64{"tiny": 256 << 20, "base": 1536 << 20}
-
-// prepare checks what a build needs before it downloads anything.
-func (b *builder) prepare() error {
-	if err := b.tools(); err != nil {
-		return err
-	}
-	for _, dir := range []string{b.CacheDir, b.tempDir()} {
-		var st unix.Statfs_t
-		if err := unix.Statfs(dir, &st); err != nil {
-			return fault.Wrap(fault.Platform, err, "look at the free space of %s", dir)
-		}
-		if free, need := st.Bavail*uint64(st.Bsize), needSpace[b.Profile]; free < need { //nolint:gosec // a block size is positive
-			return fault.New(fault.Platform, "%s has %d MiB free, building image %s takes %d", dir, free>>20, b.Profile, need>>20).
-				WithHint("free some space, or set XDG_CACHE_HOME or TMPDIR to another disk")
-		}
-	}
-	return nil
 }

@@ -69,7 +69,7 @@ func TestBuildWithoutItsNeeds(t *testing.T) {
 		require.Equal(t, fault.Input, fault.KindOf(err))
 	})
 	t.Run("no tools", func(t *testing.T) {
-		_, err := Build(t.Context(), Options{Profile: "base", CacheDir: t.TempDir(), Env: []string{"PATH=/nonexistent"}})
+		_, err := Build(t.Context(), Options{Profile: "base", CacheDir: t.TempDir(), LookupEnv: func(string) (string, bool) { return "/nonexistent", true }})
 		var f *fault.Error
 		require.ErrorAs(t, err, &f)
 		require.Contains(t, f.Hint, "sudo apt-get install apt dpkg squashfs-tools mmdebstrap")

@@ -13,7 +13,7 @@ func TestRealBuild(t *testing.T) {
 	}
 	for _, profile := range Profiles {
 		t.Run(profile, func(t *testing.T) {
-			if err := (&builder{Options: Options{Profile: profile}}).tools(); err != nil {
+			if err := Needs(profile, nil); err != nil {
 				t.Skip(err)
 			}
 			a, err := Build(t.Context(), Options{Profile: profile, CacheDir: t.TempDir(), Progress: func(s string) { t.Log(s) }})

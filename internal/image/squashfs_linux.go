@@ -30,8 +30,10 @@ func (b *builder) squash(ctx context.Context, path string, newest time.Time) err
 	// mksquashfs 4.5 takes -root-mode but neither -root-uid nor -root-time for a tar: hence asRoot and the variable,
 	// https://reproducible-builds.org/specs/source-date-epoch/. It refuses the variable together with -mkfs-time.
 	return b.run(ctx, tool{
-		argv: []string{"mksquashfs", "-", filepath.Join(b.stage, RootFile), "-tar", "-comp", "zstd", "-Xcompression-level", "3",
-			"-noappend", "-no-progress", "-quiet", "-root-mode", "0755"},
+		argv: []string{
+			"mksquashfs", "-", filepath.Join(b.stage, RootFile), "-tar", "-comp", "zstd", "-Xcompression-level", "3",
+			"-noappend", "-no-progress", "-quiet", "-root-mode", "0755",
+		},
 		env:    []string{"SOURCE_DATE_EPOCH=" + epoch},
 		stdin:  in,
 		asRoot: true,

@@ -1,6 +1,8 @@
 package image
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,11 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
-
-	"crypto/sha256"
-	"encoding/hex"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
@@ -67,21 +67,60 @@ func Latest(cacheDir, profile string) (Image, error) {
 	if err := Known(profile); err != nil {
 		return Image{}, err
 	}
-	b, err := readCapped(pointerPath(cacheDir, profile), maxPointer)
+	p, err := readPointer(cacheDir, profile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Image{}, fault.Wrap(fault.Platform, ErrNotFound, "image %s", profile).
 			WithHint("joy image build --profile %s", profile)
 	}
 	if err != nil {
-		return Image{}, fault.Wrap(fault.Platform, err, "read which image %s is", profile)
-	}
-	var p pointer
-	if err := json.Unmarshal(b, &p); err != nil || p.Schema != pointerSchema {
-		return Image{}, fault.New(fault.Platform, "read which image %s is: not a pointer joy wrote", profile).
+		return Image{}, fault.Wrap(fault.Platform, err, "read which image %s is", profile).
 			WithHint("joy image build --profile %s", profile)
 	}
 	return Find(cacheDir, p.Digest)
 }
+
+// readPointer gives what profile points at; an error with fs.ErrNotExist in its tree means at nothing.
+func readPointer(cacheDir, profile string) (pointer, error) {
+	var p pointer
+	b, err := readCapped(pointerPath(cacheDir, profile), maxPointer)
+	if err != nil {
+		return p, err
+	}
+	if err := json.Unmarshal(b, &p); err != nil || p.Schema != pointerSchema {
+		return p, errors.New("not a pointer joy wrote")
+	}
+	return p, nil
+}
+
+// Resolve gives the image a person names: a profile, a digest, or the beginning of a digest, with or without sha256:,
+// of at least eight hex digits.
+func Resolve(cacheDir, name string) (Image, error) {
+	prefix := strings.TrimPrefix(name, "sha256:")
+	switch {
+	case hexDigest.MatchString(prefix):
+		return Find(cacheDir, "sha256:"+prefix)
+	case !hexPrefix.MatchString(prefix):
+		return Latest(cacheDir, name)
+	}
+	images, err := List(cacheDir)
+	var found []Image
+	for _, img := range images {
+		if strings.HasPrefix(img.Digest(), "sha256:"+prefix) {
+			found = append(found, img)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return Image{}, errors.Join(err, fault.Wrap(fault.Platform, ErrNotFound, "image %s", name).
+			WithHint("joy image list shows what is here"))
+	}
+	return Image{}, fault.New(fault.Input, "%s begins the digests of %d images", name, len(found)).WithHint("write more of it")
+}
+
+// hexPrefix is a shortened digest; no profile looks like one.
+var hexPrefix = regexp.MustCompile(`^[0-9a-f]{8,63}$`)
 
 // List gives the images in the cache, sorted by profile and digest. Damaged ones are left out; the error joins one
 // fault for each, and the images are good all the same.
@@ -129,7 +168,8 @@ func Verify(img Image) error {
 	return nil
 }
 
-// Remove deletes the image of that digest, damaged or not. A VM that runs from it keeps its open files.
+// Remove deletes the image of that digest, damaged or not, and what points at it. A VM that runs from it keeps its open
+// files.
 func Remove(cacheDir, digest string) error {
 	if !namedImage.MatchString(digest) {
 		return fault.New(fault.Input, "bad image digest %q", digest)
@@ -137,6 +177,13 @@ func Remove(cacheDir, digest string) error {
 	dir := filepath.Join(imagesDir(cacheDir), strings.TrimPrefix(digest, "sha256:"))
 	if _, err := os.Lstat(dir); err != nil {
 		return fault.Wrap(fault.Platform, ErrNotFound, "image %s", digest)
+	}
+	for _, profile := range Profiles {
+		if p, err := readPointer(cacheDir, profile); err == nil && p.Digest == digest {
+			if err := os.Remove(pointerPath(cacheDir, profile)); err != nil {
+				return fault.Wrap(fault.Platform, err, "remove image %s", digest)
+			}
+		}
 	}
 	// Out of the name first: a half-deleted image must not be found.
 	doomed, err := os.MkdirTemp(imagesDir(cacheDir), stagePrefix)

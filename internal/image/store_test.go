@@ -133,6 +133,29 @@ func TestListLatestRemove(t *testing.T) {
 	require.Equal(t, []Image{base}, images)
 }
 
+func TestResolve(t *testing.T) {
+	cache := t.TempDir()
+	tiny := put(t, cache, "tiny", nil)
+	hex := strings.TrimPrefix(tiny.Digest(), "sha256:")
+	for _, name := range []string{"tiny", tiny.Digest(), hex, hex[:8], "sha256:" + hex[:12]} {
+		img, err := Resolve(cache, name)
+		require.NoError(t, err, name)
+		require.Equal(t, tiny, img, name)
+	}
+	for name, kind := range map[string]fault.Kind{
+		hex[:7]: fault.Input, "huge": fault.Input, "": fault.Input, "../tiny": fault.Input,
+		"base": fault.Platform, "0000000000": fault.Platform,
+	} {
+		_, err := Resolve(cache, name)
+		require.Error(t, err, name)
+		require.Equal(t, kind, fault.KindOf(err), name)
+	}
+	require.NoError(t, Remove(cache, tiny.Digest()))
+	_, err := Latest(cache, "tiny")
+	require.ErrorIs(t, err, ErrNotFound)
+	require.ErrorContains(t, err, "image tiny", "the pointer went with it")
+}
+
 func TestDefaultCacheDir(t *testing.T) {
 	env := map[string]string{"HOME": t.TempDir()}
 	dir, err := DefaultCacheDir(func(k string) string { return env[k] })

@@ -16,77 +16,8 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 )
 
-// debianArchiveKey checks the signature of Debian's package index.
-const debianArchiveKey = "/usr/share/keyrings/debian-archive-keyring.gpg"
-
 // termGrace is how long a cancelled tool may take to remove its own temporary files before it is killed.
 const termGrace = 10 * time.Second
-
-// needed says which package brings a tool, per profile; in the order in which a person should read it.
-var needed = []struct{ tool, pkg, profile string }{
-	{"apt-get", "apt", ""},
-	{"dpkg-deb", "dpkg", ""},
-	{"mksquashfs", "squashfs-tools", ""},
-	{"mmdebstrap", "mmdebstrap", "base"},
-}
-
-// tools checks that the outside tools of this profile are here.
-func (b *builder) tools() error {
-	var tools, pkgs []string
-	for _, n := range needed {
-		if n.profile != "" && n.profile != b.Profile {
-			continue
-		}
-		if _, err := b.look(n.tool); err != nil {
-			tools, pkgs = append(tools, n.tool), append(pkgs, n.pkg)
-		}
-	}
-	if _, err := os.Stat(debianArchiveKey); err != nil {
-		tools, pkgs = append(tools, debianArchiveKey), append(pkgs, "debian-archive-keyring")
-	}
-	if b.Profile == "base" && os.Geteuid() != 0 {
-		if _, err := b.look("newuidmap"); err != nil {
-			tools, pkgs = append(tools, "newuidmap"), append(pkgs, "uidmap")
-		}
-	}
-	if len(tools) == 0 {
-		return nil
-	}
-	return fault.New(fault.Platform, "building image %s needs %s", b.Profile, strings.Join(tools, ", ")).
-		WithHint("sudo apt-get install %s", strings.Join(pkgs, " "))
-}
-
-// getenv reads the build's environment.
-func (b *builder) getenv(name string) string {
-	env := b.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	for _, kv := range env {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
-
-func (b *builder) tempDir() string {
-	if dir := b.getenv("TMPDIR"); dir != "" {
-		return dir
-	}
-	return "/tmp"
-}
-
-// look finds a tool on the build's PATH.
-func (b *builder) look(tool string) (string, error) {
-	for _, dir := range filepath.SplitList(b.getenv("PATH")) {
-		path := filepath.Join(dir, tool)
-		if st, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
-			return path, nil
-		}
-	}
-	return "", fault.New(fault.Platform, "%s is not on PATH", tool)
-}
 
 // tool is one run of an outside program.
 type tool struct {
