@@ -33,17 +33,17 @@ func TestReopenRefuses(t *testing.T) {
 		line      int
 		want      string
 	}{
-		"empty":        {nil, "run_example", plan, 0, "no whole entry"},
-		"only torn":    {whole[:40], "run_example", plan, 0, "no whole entry"},
-		"sealed":       {sealed, "run_example", plan, 0, "is sealed"},
-		"after seal":   {append(bytes.Clone(sealed), "{"...), "run_example", plan, 0, "is sealed"},
+		"empty":        {nil, "20261124-180300-k3fq2a", plan, 0, "no whole entry"},
+		"only torn":    {whole[:40], "20261124-180300-k3fq2a", plan, 0, "no whole entry"},
+		"sealed":       {sealed, "20261124-180300-k3fq2a", plan, 0, "is sealed"},
+		"after seal":   {append(bytes.Clone(sealed), "{"...), "20261124-180300-k3fq2a", plan, 0, "is sealed"},
 		"other run":    {whole, "run_other", plan, 1, "not of run run_other"},
-		"other plan":   {whole, "run_example", "sha256:" + strings.Repeat("cd", 32), 1, "prev"},
-		"edited":       {bytes.Replace(whole, []byte("evil.example"), []byte("good.example"), 1), "run_example", plan, 8, "hash does not match"},
-		"removed":      {bytes.Join(append(lines[:3:3], lines[4:]...), nil), "run_example", plan, 4, "prev"},
-		"a short line": {append(bytes.Clone(lines[0]), "{}\n"...), "run_example", plan, 2, "too short"},
-		"a blank line": {append(bytes.Clone(lines[0]), "\n"...), "run_example", plan, 2, "too short"},
-		"binary":       {append(bytes.Clone(lines[0]), bytes.Repeat([]byte{0, '\n'}, 300)...), "run_example", plan, 2, "too short"},
+		"other plan":   {whole, "20261124-180300-k3fq2a", "sha256:" + strings.Repeat("cd", 32), 1, "prev"},
+		"edited":       {bytes.Replace(whole, []byte("evil.example"), []byte("good.example"), 1), "20261124-180300-k3fq2a", plan, 8, "hash does not match"},
+		"removed":      {bytes.Join(append(lines[:3:3], lines[4:]...), nil), "20261124-180300-k3fq2a", plan, 4, "prev"},
+		"a short line": {append(bytes.Clone(lines[0]), "{}\n"...), "20261124-180300-k3fq2a", plan, 2, "too short"},
+		"a blank line": {append(bytes.Clone(lines[0]), "\n"...), "20261124-180300-k3fq2a", plan, 2, "too short"},
+		"binary":       {append(bytes.Clone(lines[0]), bytes.Repeat([]byte{0, '\n'}, 300)...), "20261124-180300-k3fq2a", plan, 2, "too short"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := left(t, c.bytes)
@@ -56,7 +56,7 @@ func TestReopenRefuses(t *testing.T) {
 			require.Equal(t, string(c.bytes), string(after), "a refused ledger stays as it was")
 		})
 	}
-	_, err := ledger.Reopen(t.TempDir(), "run_example", plan, ledger.Options{})
+	_, err := ledger.Reopen(t.TempDir(), "20261124-180300-k3fq2a", plan, ledger.Options{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -66,7 +66,7 @@ func TestReopenCutsTheTornTail(t *testing.T) {
 	start := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
 	for cut := start + 1; cut < len(whole); cut += 7 {
 		dir := left(t, whole[:cut])
-		w, err := ledger.Reopen(dir, "run_example", plan, ledger.Options{Now: ticking()})
+		w, err := ledger.Reopen(dir, "20261124-180300-k3fq2a", plan, ledger.Options{Now: ticking()})
 		require.NoError(t, err)
 		_, err = w.Append(ledger.RunFinished, "", nil)
 		require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestReopenCutsTheTornTail(t *testing.T) {
 func TestReopenOfAWholeLedgerAddsNothing(t *testing.T) {
 	whole := write(t, story)
 	dir := left(t, whole)
-	w, err := ledger.Reopen(dir, "run_example", plan, ledger.Options{})
+	w, err := ledger.Reopen(dir, "20261124-180300-k3fq2a", plan, ledger.Options{})
 	require.NoError(t, err)
 	_, err = w.Append(ledger.FileRead, "", nil)
 	require.ErrorContains(t, err, "has finished")
@@ -103,7 +103,7 @@ func TestReopenOfAWholeLedgerAddsNothing(t *testing.T) {
 
 func TestTimeDoesNotGoBackAcrossReopen(t *testing.T) {
 	dir := left(t, write(t, story[:6]))
-	w, err := ledger.Reopen(dir, "run_example", plan, ledger.Options{Now: ticking()}) // starts at the first entry's time
+	w, err := ledger.Reopen(dir, "20261124-180300-k3fq2a", plan, ledger.Options{Now: ticking()}) // starts at the first entry's time
 	require.NoError(t, err)
 	_, err = w.Append(ledger.RunResumed, "", nil)
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ func TestFileIsPrivateAndNoLinkIsFollowed(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "elsewhere"))
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "elsewhere"), write(t, story), 0o600))
-	_, err = ledger.Reopen(dir, "run_example", plan, ledger.Options{})
+	_, err = ledger.Reopen(dir, "20261124-180300-k3fq2a", plan, ledger.Options{})
 	require.ErrorContains(t, err, "not a regular file")
 
 	require.NoError(t, os.Remove(path))

@@ -14,6 +14,9 @@ import (
 // Options narrow what a ledger must be.
 type Options struct {
 	PlanDigest string // "sha256:…" that line 1 must follow; "" takes what line 1 names
+
+	// Each, when not nil, is given every entry that holds, in order.
+	Each func(Entry)
 }
 
 // Check reads the ledger in r to its end and reports what it is. Each line must be canonical, follow the one before
@@ -73,6 +76,9 @@ func (c *checker) follow(e Entry) string {
 	c.rep.Finished = c.rep.Finished || e.Type == "run.finished"
 	c.rep.Sealed = e.Type == "run.sealed"
 	c.hashes = append(c.hashes, sum)
+	if c.opts.Each != nil {
+		c.opts.Each(e)
+	}
 	e.Raw, e.Data = nil, nil
 	c.last, c.due = e, e.Hash
 	return ""
@@ -104,15 +110,17 @@ func (c *checker) misplaced(e Entry) string {
 	return ""
 }
 
-// pair notes a start, or takes away the start that e ends: the one its "of" names, else the oldest of its step.
+// pair notes a start, or takes away the start that e ends: the one its "of" names, by itself or by what that one
+// ended (sandbox.destroyed names sandbox.requested), else the oldest of its step.
 func (c *checker) pair(e Entry) {
+	of, _ := e.Int("of")
+	named := of > 0
 	if starts[e.Type] {
-		defer func() { c.open = append(c.open, Open{Seq: e.Seq, Type: e.Type, Step: e.Step}) }()
+		defer func() { c.open = append(c.open, Open{Seq: e.Seq, Type: e.Type, Step: e.Step, of: of}) }()
 	}
-	of, named := e.Int("of")
 	for _, start := range ends[e.Type] {
 		i := slices.IndexFunc(c.open, func(o Open) bool {
-			return o.Type == start && (named && o.Seq == of || !named && o.Step == e.Step)
+			return o.Type == start && (named && (o.Seq == of || o.of == of) || !named && o.Step == e.Step)
 		})
 		if i >= 0 {
 			c.open = slices.Delete(c.open, i, i+1)

@@ -32,7 +32,7 @@ func check(t *testing.T, b []byte) verify.Report {
 func TestWholeLedger(t *testing.T) {
 	rep := check(t, golden(t, "finished.jsonl"))
 	require.Equal(t, verify.Complete, rep.State, rep.Problem)
-	require.Equal(t, "run_example", rep.Run)
+	require.Equal(t, "20261124-180300-k3fq2a", rep.Run)
 	require.Equal(t, plan, rep.PlanDigest)
 	require.EqualValues(t, 14, rep.Entries)
 	require.True(t, rep.Finished)
@@ -47,9 +47,17 @@ func TestWhatARunLeftOpenIsUnknown(t *testing.T) {
 	require.Contains(t, rep.Problem, "there is no run.finished")
 	require.Equal(t, []verify.Open{
 		{Seq: 2, Type: "step.started", Step: "render"},
-		{Seq: 4, Type: "sandbox.created"},
+		{Seq: 4, Type: "sandbox.created", Step: "render"},
 		{Seq: 6, Type: "command.started", Step: "render"},
-	}, rep.Unknown)
+	}, unplaced(rep.Unknown))
+}
+
+// unplaced leaves of each start what callers see.
+func unplaced(open []verify.Open) (seen []verify.Open) {
+	for _, o := range open {
+		seen = append(seen, verify.Open{Seq: o.Seq, Type: o.Type, Step: o.Step})
+	}
+	return seen
 }
 
 func TestOtherPlan(t *testing.T) {
@@ -119,18 +127,19 @@ func TestPairing(t *testing.T) {
 		entries []entry
 		open    []int64
 	}{
-		"no end":               {[]entry{begun, start("a")}, []int64{2}},
-		"end of another step":  {[]entry{begun, start("a"), end("b", "{}")}, []int64{2}},
-		"end without a start":  {[]entry{begun, end("a", "{}"), start("a")}, []int64{3}},
-		"oldest first":         {[]entry{begun, start("a"), start("a"), end("a", "{}")}, []int64{3}},
-		"named":                {[]entry{begun, start("a"), start("a"), end("a", `{"of":3}`)}, []int64{2}},
-		"names what is not":    {[]entry{begun, start("a"), end("a", `{"of":1}`)}, []int64{2}},
-		"sandbox never made":   {[]entry{begun, {typ: "sandbox.requested"}}, []int64{2}},
-		"sandbox failed":       {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.destroyed"}}, nil},
-		"sandbox lost, alive":  {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.created"}, {typ: "sandbox.lost"}}, []int64{3}},
-		"sandbox lost, gone":   {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.created"}, {typ: "sandbox.lost"}, {typ: "sandbox.destroyed"}}, nil},
-		"denied tool":          {[]entry{begun, {typ: "tool.requested", step: "a"}, {typ: "tool.denied", step: "a"}}, nil},
-		"two steps in between": {[]entry{begun, start("a"), start("b"), end("a", "{}"), end("b", "{}")}, nil},
+		"no end":                 {[]entry{begun, start("a")}, []int64{2}},
+		"end of another step":    {[]entry{begun, start("a"), end("b", "{}")}, []int64{2}},
+		"end without a start":    {[]entry{begun, end("a", "{}"), start("a")}, []int64{3}},
+		"oldest first":           {[]entry{begun, start("a"), start("a"), end("a", "{}")}, []int64{3}},
+		"named":                  {[]entry{begun, start("a"), start("a"), end("a", `{"of":3}`)}, []int64{2}},
+		"names what is not":      {[]entry{begun, start("a"), end("a", `{"of":1}`)}, []int64{2}},
+		"sandbox never made":     {[]entry{begun, {typ: "sandbox.requested"}}, []int64{2}},
+		"sandbox failed":         {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.destroyed"}}, nil},
+		"sandbox lost, alive":    {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.created"}, {typ: "sandbox.lost"}}, []int64{3}},
+		"sandbox lost, gone":     {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.created"}, {typ: "sandbox.lost"}, {typ: "sandbox.destroyed"}}, nil},
+		"sandbox by its request": {[]entry{begun, {typ: "sandbox.requested", step: "a"}, {typ: "sandbox.created", step: "a", data: `{"of":2}`}, {typ: "sandbox.destroyed", data: `{"of":2}`}}, nil},
+		"denied tool":            {[]entry{begun, {typ: "tool.requested", step: "a"}, {typ: "tool.denied", step: "a"}}, nil},
+		"two steps in between":   {[]entry{begun, start("a"), start("b"), end("a", "{}"), end("b", "{}")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var open []int64

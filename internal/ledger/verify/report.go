@@ -35,6 +35,8 @@ type Open struct {
 	Seq  int64
 	Type string
 	Step string
+
+	of int64 // what this entry itself ended, for ends that name the beginning of it all
 }
 
 // types is every type that a ledger of this version may hold.
