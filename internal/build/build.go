@@ -1,0 +1,122 @@
+// Package build freezes an agent: joy.yaml and its bundles become a plan.
+//
+// The one rule: a plan is a function of the bytes in the project, the version of the rules and the outside pins that
+// are kept. Nothing is started, nothing is contacted, and where or when or in which order it is built leaves no trace.
+package build
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/joystream-ai/joy/internal/agent"
+	"github.com/joystream-ai/joy/internal/digest"
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/skill"
+)
+
+// Code is the code of the errors of this package that have no rule of their own.
+const Code = "JOY-BUILD"
+
+// Files joy knows by name, in the project's directory.
+const (
+	SpecName = "joy.yaml"
+	LockName = "joy.lock"
+)
+
+// Options say what to freeze and how.
+type Options struct {
+	// Dir is the directory of the agent or of a single bundle. FS, when set, is read in its place and Dir only names
+	// it. A link that leads out of Dir is not followed.
+	Dir string
+	FS  fs.FS
+
+	// Old is the plan whose outside pins are kept; nil keeps none.
+	Old *plan.Plan
+
+	// Images knows the images of this machine, for pins that nothing is kept for: profile and architecture (amd64,
+	// arm64) to a digest, or "". nil knows none, and such a pin stays null.
+	Images func(profile, arch string) string
+
+	// Strict reads bundles as the reference validator does and makes an error of every warning.
+	Strict bool
+
+	// Jobs is how many bundles are read side by side; 0 is one per processor, at most 8.
+	Jobs int
+
+	// Read says where file modes come from; see digest.Options. Held and Raw are not the caller's to set.
+	Read digest.Options
+}
+
+// Result is a frozen agent and what a person should hear about it.
+type Result struct {
+	Plan     *plan.Plan
+	Lock     []byte         // the plan as joy.lock
+	Findings []plan.Finding // of all bundles, in the plan's order, without what allow accepts
+	Notes    []string       // what is worth saying and changes nothing
+}
+
+// Build freezes the agent in o.Dir. The error joins *fault.Error values, each with its place: of joy.yaml alone when
+// that does not parse, else of everything that was found. No plan is returned with an error.
+func Build(ctx context.Context, o Options) (*Result, error) {
+	fsys := o.FS
+	if fsys == nil {
+		root, err := os.OpenRoot(o.Dir)
+		if err != nil {
+			return nil, fault.Wrap(fault.Input, err, "open the project")
+		}
+		defer root.Close() //nolint:errcheck // only read
+		fsys = root.FS()
+	}
+	b := &builder{o: o, fsys: fsys, spec: &agent.Spec{File: SpecName}}
+	b.plan = &plan.Plan{LockVersion: plan.LockVersion, Rules: skill.RulesVersion}
+	if err := b.readSpec(ctx); err != nil {
+		return nil, err
+	}
+	b.steps()
+	b.edges()
+	b.setup()
+	b.schemas()
+	b.collisions()
+	b.findings()
+	b.image()
+	b.unfrozen()
+	if len(b.errs) > 0 {
+		return nil, errors.Join(b.errs...)
+	}
+	lock, err := plan.Encode(b.plan)
+	if err != nil {
+		return nil, err
+	}
+	// What joy writes it must be able to read: the same rules hold for both, and this is where they meet.
+	frozen, err := plan.Decode(lock, LockName)
+	if err != nil {
+		return nil, fault.Wrap(fault.Platform, err, "read back the plan")
+	}
+	return &Result{Plan: frozen, Lock: lock, Findings: b.open, Notes: b.notes}, nil
+}
+
+// builder holds one build; each of its methods adds to the plan or to the errors.
+type builder struct {
+	o       Options
+	fsys    fs.FS
+	spec    *agent.Spec
+	bundles []bundle // in the plan's order
+	plan    *plan.Plan
+	open    []plan.Finding
+	notes   []string
+	errs    []error
+
+	gitOnce sync.Once
+	git     gitModes
+}
+
+func (b *builder) fail(at agent.Pos, format string, args ...any) *fault.Error {
+	e := fault.New(fault.Input, format, args...).At(b.spec.File, at.Line, at.Col)
+	e.Code = Code
+	b.errs = append(b.errs, e)
+	return e
+}

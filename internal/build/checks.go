@@ -1,0 +1,148 @@
+package build
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/joystream-ai/joy/internal/agent"
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/schema"
+	"github.com/joystream-ai/joy/internal/skill"
+)
+
+// schemas holds that every schema is one, and asks for nothing from elsewhere.
+func (b *builder) schemas() {
+	if b.spec.Inputs != nil {
+		if err := checkSchema(b.plan.Inputs); err != nil {
+			b.fail(b.spec.Inputs.Pos, "inputs is not a JSON Schema: %v", err)
+		} else if !isObjectSchema(b.plan.Inputs) {
+			b.fail(b.spec.Inputs.Pos, "inputs describes no object").WithHint("inputs: {type: object, properties: {…}}")
+		}
+	}
+	for _, s := range b.bundles {
+		b.bundleSchema(s, "input_schema", s.pin.InputSchema)
+		b.bundleSchema(s, "output_schema", s.pin.OutputSchema)
+	}
+}
+
+func (b *builder) bundleSchema(s bundle, key string, raw json.RawMessage) {
+	if raw == nil {
+		return
+	}
+	if err := checkSchema(raw); err != nil {
+		e := fault.New(fault.Input, "%s is not a JSON Schema: %v", key, err).At(s.skillFile, 0, 0)
+		e.Code = skill.RuleSchema
+		b.errs = append(b.errs, e)
+	}
+}
+
+// checkSchema is the innermost reason why a schema is none, which is what a person can act on.
+func checkSchema(raw json.RawMessage) error {
+	_, err := schema.Compile(raw)
+	if err == nil {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	return errors.New(strings.TrimLeft(lines[len(lines)-1], " -"))
+}
+
+func isObjectSchema(raw json.RawMessage) bool {
+	var s struct {
+		Type any `json:"type"`
+	}
+	return json.Unmarshal(raw, &s) == nil && (s.Type == nil || s.Type == "object")
+}
+
+// collisions holds that no two inputs of a step share a variable: JOY_INPUT_<NAME> folds case and all punctuation.
+func (b *builder) collisions() {
+	at := map[string]agent.Pos{}
+	for _, s := range b.spec.Steps {
+		at[s.ID] = s.With.Pos
+	}
+	for _, s := range b.plan.Steps {
+		var with map[string]json.RawMessage
+		if json.Unmarshal(s.With, &with) != nil {
+			continue // a mistake that has been told
+		}
+		first := map[string]string{}
+		for _, key := range sorted(with) {
+			name := Variable(key)
+			if prior, taken := first[name]; taken {
+				b.fail(at[s.ID], "step %s: the inputs %q and %q are both %s in the VM", s.ID, prior, key, name).WithHint("rename one of them")
+			}
+			first[name] = key
+		}
+	}
+}
+
+// Variable is the environment variable that carries a top-level input of a step.
+func Variable(key string) string {
+	return "JOY_INPUT_" + strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToUpper(key))
+}
+
+// findings fails the build on every error, with Strict on every warning, that allow does not accept.
+func (b *builder) findings() {
+	used := make([]bool, len(b.plan.Allow))
+	for i, s := range b.bundles {
+		b.plan.Skills[i].Findings = append(b.plan.Skills[i].Findings, b.ungranted(s)...)
+		for _, f := range b.plan.Skills[i].Findings {
+			allowed := func(a plan.Allow) bool { return a.Rule == f.Rule && a.File == path.Clean(f.File) }
+			if at := slices.IndexFunc(b.plan.Allow, allowed); at >= 0 {
+				used[at] = true
+				continue
+			}
+			if f.Severity == skill.SeverityError || b.o.Strict && f.Severity == skill.SeverityWarning {
+				e := fault.New(fault.Input, "%s", f.Message).At(f.File, f.Line, 0).
+					WithHint("mend it, or in joy.yaml: allow: [{rule: %s, file: %s, reason: …}]", f.Rule, f.File)
+				e.Code = f.Rule
+				b.errs = append(b.errs, e)
+				continue
+			}
+			b.open = append(b.open, f)
+		}
+	}
+	for i, a := range b.plan.Allow {
+		if !used[i] {
+			b.notes = append(b.notes, fmt.Sprintf("allow %s in %s accepts nothing: there is no such finding", a.Rule, a.File))
+		}
+	}
+}
+
+// ungranted tells which actions a bundle asks for and no step grants. A request of a bundle is never a grant.
+func (b *builder) ungranted(s bundle) []plan.Finding {
+	granted := map[string]bool{}
+	for _, step := range b.plan.Steps {
+		for _, g := range step.Tools {
+			granted[g.Action] = granted[g.Action] || step.Skill == s.pin.Name
+		}
+	}
+	var out []plan.Finding
+	for _, a := range s.actions {
+		if !granted[a] {
+			out = append(out, plan.Finding{
+				Rule: "JOY-GRANT", Severity: skill.SeverityWarning, File: s.skillFile,
+				Message: fmt.Sprintf("it asks to call %s, which no step grants; in joy.yaml: tools: [{action: %s}]", a, a),
+			})
+		}
+	}
+	return out
+}
+
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
