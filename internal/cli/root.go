@@ -17,7 +17,9 @@ func sections(a *app) []section {
 			newInitCmd(a),
 		}},
 		{"run", "Run:", []*cobra.Command{}},
-		{"record", "Look back:", []*cobra.Command{}},
+		{"record", "Look back:", []*cobra.Command{
+			newLedgerCmd(a),
+		}},
 		{"machine", "This machine:", []*cobra.Command{
 			newVersionCmd(a),
 			newCompletionCmd(a),

@@ -22,7 +22,7 @@ func (c *checker) diagnose(e Entry, sum [sha256.Size]byte, own bool) string {
 	case e.Seq < due:
 		return fmt.Sprintf("line %d was inserted: its seq is %d where %d is due", e.Line, e.Seq, due)
 	case due == 1 && c.opts.PlanDigest != "":
-		return fmt.Sprintf("line 1 is of another plan: it follows %.80s, not %s", e.Prev, c.opts.PlanDigest)
+		return fmt.Sprintf("line 1 is of another plan: it follows %.80q, not %s", e.Prev, c.opts.PlanDigest)
 	case due == 1:
 		return fmt.Sprintf("line 1 was edited: its prev %.80q is no plan digest", e.Prev)
 	}

@@ -1,6 +1,10 @@
 package verify
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // State is what a ledger is.
 type State string
@@ -56,6 +60,9 @@ var types = map[string]bool{
 
 // Known reports whether t is a type of entry.
 func Known(t string) bool { return types[t] }
+
+// Types lists every type of entry, sorted.
+func Types() []string { return slices.Sorted(maps.Keys(types)) }
 
 // ends maps the type of an end to the types it may end, the likelier first. A lost sandbox stays open until it is
 // destroyed: it may still be alive.

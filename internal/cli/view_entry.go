@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/joystream-ai/joy/internal/ledger/verify"
+)
+
+// leads are the members that say most about an entry; they come first, without their names.
+var leads = map[string][]string{
+	"run.started":          {"agent"},
+	"run.finished":         {"outcome", "error"},
+	"step.started":         {"kind", "skill", "action"},
+	"step.finished":        {"status", "error"},
+	"step.skipped":         {"reason"},
+	"sandbox.requested":    {"provider"},
+	"sandbox.created":      {"provider", "isolation", "accelerator", "start"},
+	"sandbox.lost":         {"reason"},
+	"command.started":      {"command"},
+	"command.finished":     {"exit", "ended_by", "signal", "reason"},
+	"tool.requested":       {"action"},
+	"tool.returned":        {"action"},
+	"tool.denied":          {"action", "reason"},
+	"tool.drifted":         {"action"},
+	"egress.allowed":       {"host", "port"},
+	"egress.denied":        {"host", "port", "to", "reason"},
+	"file.read":            {"path"},
+	"file.written":         {"path"},
+	"artifact.stored":      {"name"},
+	"artifact.skipped":     {"name", "reason"},
+	"artifact.quarantined": {"name", "secret"},
+	"scrub.found":          {"secret", "in"},
+	"approval.requested":   {"action"},
+}
+
+// quiet members are for programs and --full: they say nothing to somebody who reads down a page.
+var quiet = []string{"of", "actor", "bundle", "workspace", "steps", "expires"}
+
+// phrase is an entry's data on one line: leads first, then the rest as name=value, digests shortened.
+func phrase(e verify.Entry) string {
+	var words []string
+	first := leads[e.Type]
+	for _, key := range first {
+		if value, ok := e.Data[key]; ok {
+			words = append(words, leadText(key, value))
+		}
+	}
+	for _, key := range sortedKeys(e.Data) {
+		if slices.Contains(first, key) || slices.Contains(quiet, key) {
+			continue
+		}
+		words = append(words, restText(key, e.Data[key]))
+	}
+	return strings.Join(words, "  ")
+}
+
+func leadText(key string, value any) string {
+	text := valueText(key, value)
+	switch key {
+	case "exit":
+		return "exit " + text
+	case "port":
+		return "port " + text
+	}
+	return text
+}
+
+func restText(key string, value any) string {
+	if key == "ms" || key == "bytes" {
+		return valueText(key, value)
+	}
+	return key + "=" + valueText(key, value)
+}
+
+var longDigest = regexp.MustCompile(`sha256:([0-9a-f]{12})[0-9a-f]{52}`)
+
+// valueText writes a value for people: durations and sizes with their units. A person compares the first digits of
+// digests; --full has them all.
+func valueText(key string, value any) string {
+	if n, ok := value.(int64); ok {
+		switch key {
+		case "ms":
+			return (time.Duration(n) * time.Millisecond).String()
+		case "bytes", "memory", "disk":
+			return sizeText(n)
+		}
+	}
+	if m, ok := value.(map[string]any); ok {
+		if n, ok := m["bytes"].(int64); ok { // a body: its size says enough
+			return sizeText(n)
+		}
+	}
+	return longDigest.ReplaceAllString(fieldText(value), "$1…")
+}
+
+// sizeText writes bytes with a binary unit and at most one decimal.
+func sizeText(n int64) string {
+	if n < 1<<10 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	size, units := float64(n), []string{"KiB", "MiB", "GiB", "TiB", "PiB"}
+	unit := ""
+	for size >= 1<<10 && len(units) > 0 {
+		size, unit, units = size/(1<<10), units[0], units[1:]
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', 1, 64), ".0") + " " + unit
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

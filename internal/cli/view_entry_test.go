@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/joystream-ai/joy/internal/ledger/verify"
+)
+
+func TestPhrase(t *testing.T) {
+	digest := "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	for name, c := range map[string]struct {
+		typ  string
+		data map[string]any
+		want string
+	}{
+		"nothing":            {"run.started", map[string]any{}, ""},
+		"other kind of lead": {"command.finished", map[string]any{"exit": "no", "of": int64(3)}, "exit no"},
+		"a failed command":   {"command.finished", map[string]any{"exit": int64(137), "signal": "SIGKILL", "ms": int64(61500)}, "exit 137  SIGKILL  1m1.5s"},
+		"a body":             {"command.finished", map[string]any{"exit": int64(0), "stdout": map[string]any{"bytes": int64(1536), "sha256": digest}}, "exit 0  stdout=1.5 KiB"},
+		"a short digest":     {"tool.drifted", map[string]any{"action": "a.b", "was": digest}, "a.b  was=0123456789ab…"},
+		"a digest in text":   {"sandbox.lost", map[string]any{"reason": "no " + digest + " here"}, "no 0123456789ab… here"},
+		"lists and objects":  {"file.read", map[string]any{"a": []any{int64(1), true, "x"}, "b": map[string]any{"y": int64(2), "x": []any{}}}, "a=[1, true, x]  b={x=[] y=2}"},
+		"unknown to leads":   {"model.replied", map[string]any{"tokens": int64(12)}, "tokens=12"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, phrase(verify.Entry{Type: c.typ, Data: c.data}))
+		})
+	}
+}
+
+func TestLeadsAreOfKnownTypes(t *testing.T) {
+	for typ := range leads {
+		require.True(t, verify.Known(typ), typ)
+	}
+}
+
+func TestSizeText(t *testing.T) {
+	for n, want := range map[int64]string{
+		-1: "-1 B", 0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 48213: "47.1 KiB", 2 << 30: "2 GiB", 1<<53 - 1: "8 PiB",
+	} {
+		require.Equal(t, want, sizeText(n))
+	}
+}
