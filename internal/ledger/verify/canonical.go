@@ -181,15 +181,20 @@ var short = map[byte]byte{'"': '"', '\\': '\\', '\b': 'b', '\t': 't', '\n': 'n',
 // quote writes s as JSON with only the escapes that JSON requires. s is valid UTF-8: it comes from the decoder.
 func quote(b []byte, s string) []byte {
 	b = append(b, '"')
+	plain := 0 // from here on nothing needs an escape
 	for i := range len(s) {
 		c := s[i]
 		if c >= 0x20 && c != '"' && c != '\\' {
-			b = append(b, c)
-		} else if e, ok := short[c]; ok {
+			continue
+		}
+		b = append(b, s[plain:i]...)
+		plain = i + 1
+		if e, ok := short[c]; ok {
 			b = append(b, '\\', e)
 		} else {
 			b = fmt.Appendf(b, `\u%04x`, c)
 		}
 	}
+	b = append(b, s[plain:]...)
 	return append(b, '"')
 }
