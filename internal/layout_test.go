@@ -28,7 +28,8 @@ var house = []room{
 
 	{5, "cli", "*"}, // parse, wire, print
 
-	{4, "config", "fault term"}, // flags > JOY_* > the user's file; the only place that holds viper
+	{4, "config", "fault term"},  // flags > JOY_* > the user's file; the only place that holds viper
+	{4, "doctor", "image fault"}, // can this machine run agents
 
 	{3, "build", "agent skill plan schema policy digest fault"},                                             // agent and skills to plan
 	{3, "runner", "plan sandbox model broker secret artifact ledger schema policy guestproto digest fault"}, // the dispatch loop

@@ -68,17 +68,21 @@ func (a *app) reportText(e *fault.Error) {
 	}
 }
 
+func errorJSONOf(e *fault.Error) errorJSON {
+	j := errorJSON{Code: e.Code, Message: e.Msg, Hint: e.Hint, File: e.File, Line: e.Line, Col: e.Col}
+	if j.Code == "" {
+		j.Code = string(e.Kind)
+	}
+	if e.Err != nil {
+		j.Message += ": " + e.Err.Error()
+	}
+	return j
+}
+
 func (a *app) reportJSON(faults []*fault.Error) {
 	list := make([]errorJSON, 0, len(faults))
 	for _, e := range faults {
-		j := errorJSON{Code: e.Code, Message: e.Msg, Hint: e.Hint, File: e.File, Line: e.Line, Col: e.Col}
-		if j.Code == "" {
-			j.Code = string(e.Kind)
-		}
-		if e.Err != nil {
-			j.Message += ": " + e.Err.Error()
-		}
-		list = append(list, j)
+		list = append(list, errorJSONOf(e))
 	}
 	doc := struct {
 		Schema string      `json:"schema"`

@@ -21,6 +21,8 @@ func sections(a *app) []section {
 			newLedgerCmd(a),
 		}},
 		{"machine", "This machine:", []*cobra.Command{
+			newImageCmd(a),
+			newDoctorCmd(a),
 			newVersionCmd(a),
 			newCompletionCmd(a),
 		}},

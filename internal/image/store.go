@@ -50,7 +50,7 @@ func Find(cacheDir, digest string) (Image, error) {
 		return img, nil
 	case errors.Is(err, fs.ErrNotExist):
 		if _, gone := os.Stat(filepath.Join(imagesDir(cacheDir), strings.TrimPrefix(digest, "sha256:"))); gone != nil {
-			return Image{}, fault.Wrap(fault.Platform, ErrNotFound, "image %s", digest).
+			return Image{}, fault.Wrap(fault.Platform, ErrNotFound, "find image %s", digest).
 				WithHint("joy image build makes one; joy image list shows what is here")
 		}
 	}
@@ -69,7 +69,7 @@ func Latest(cacheDir, profile string) (Image, error) {
 	}
 	p, err := readPointer(cacheDir, profile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Image{}, fault.Wrap(fault.Platform, ErrNotFound, "image %s", profile).
+		return Image{}, fault.Wrap(fault.Platform, ErrNotFound, "find image %s", profile).
 			WithHint("joy image build --profile %s", profile)
 	}
 	if err != nil {
@@ -113,7 +113,7 @@ func Resolve(cacheDir, name string) (Image, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Image{}, errors.Join(err, fault.Wrap(fault.Platform, ErrNotFound, "image %s", name).
+		return Image{}, errors.Join(err, fault.Wrap(fault.Platform, ErrNotFound, "find image %s", name).
 			WithHint("joy image list shows what is here"))
 	}
 	return Image{}, fault.New(fault.Input, "%s begins the digests of %d images", name, len(found)).WithHint("write more of it")
@@ -176,7 +176,7 @@ func Remove(cacheDir, digest string) error {
 	}
 	dir := filepath.Join(imagesDir(cacheDir), strings.TrimPrefix(digest, "sha256:"))
 	if _, err := os.Lstat(dir); err != nil {
-		return fault.Wrap(fault.Platform, ErrNotFound, "image %s", digest)
+		return fault.Wrap(fault.Platform, ErrNotFound, "find image %s", digest)
 	}
 	for _, profile := range Profiles {
 		if p, err := readPointer(cacheDir, profile); err == nil && p.Digest == digest {

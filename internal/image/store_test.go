@@ -153,7 +153,7 @@ func TestResolve(t *testing.T) {
 	require.NoError(t, Remove(cache, tiny.Digest()))
 	_, err := Latest(cache, "tiny")
 	require.ErrorIs(t, err, ErrNotFound)
-	require.ErrorContains(t, err, "image tiny", "the pointer went with it")
+	require.ErrorContains(t, err, "find image tiny", "the pointer went with it")
 }
 
 func TestDefaultCacheDir(t *testing.T) {

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/image"
+)
+
+// imageJSON is one image in a document. Size is in bytes.
+type imageJSON struct {
+	Schema  string `json:"schema,omitempty"` // joy.image-built/1 when it is the document
+	Digest  string `json:"digest"`
+	Profile string `json:"profile"`
+	Arch    string `json:"arch"`
+	Kernel  string `json:"kernel"`
+	Size    int64  `json:"size"`
+	Current bool   `json:"current"` // what its profile means on this machine
+	Dir     string `json:"dir"`
+}
+
+func imageJSONOf(img image.Image, current bool) imageJSON {
+	m := img.Manifest
+	return imageJSON{"joy.image-built/1", m.Digest, m.Profile, m.Arch, m.Kernel, img.Size(), current, img.Dir}
+}
+
+// printImages prints the images and, as part of the same answer, those that are damaged.
+func (a *app) printImages(images []image.Image, damaged []*fault.Error) error {
+	list := make([]imageJSON, 0, len(images))
+	for _, img := range images {
+		latest, err := image.Latest(a.cfg.Dirs.Cache, img.Manifest.Profile)
+		j := imageJSONOf(img, err == nil && latest.Digest() == img.Digest())
+		j.Schema = ""
+		list = append(list, j)
+	}
+	if a.json {
+		errs := make([]errorJSON, 0, len(damaged))
+		for _, e := range damaged {
+			errs = append(errs, errorJSONOf(e))
+		}
+		return a.printJSON(struct {
+			Schema  string      `json:"schema"`
+			Images  []imageJSON `json:"images"`
+			Damaged []errorJSON `json:"damaged"`
+		}{"joy.image-list/1", list, errs})
+	}
+	for _, e := range damaged {
+		a.reportText(e)
+	}
+	if len(list) == 0 && len(damaged) == 0 {
+		a.say("no images; next: joy image build")
+		return nil
+	}
+	t := a.out.newTable("PROFILE", "DIGEST", "ARCH", "KERNEL", "SIZE", "")
+	for _, i := range list {
+		mark := cell{}
+		if i.Current {
+			mark = cell{"current", &a.out.good}
+		}
+		t.row(append(plain(i.Profile, i.Digest, i.Arch, i.Kernel, sizeText(i.Size)), mark)...)
+	}
+	return t.print()
+}
+
+func (a *app) printImage(img image.Image) error {
+	m := img.Manifest
+	_, err := fmt.Fprintf(a.out, "%s %s\n%s, kernel %s, rules %d, %s\n%s\n\n",
+		m.Profile, m.Digest, m.Arch, m.Kernel, m.Rules, sizeText(img.Size()), img.Dir)
+	if err != nil {
+		return err
+	}
+	files := a.out.newTable("FILE", "SIZE", "SHA256")
+	for _, f := range m.Files {
+		files.row(plain(f.Name, strconv.FormatInt(f.Size, 10), f.SHA256)...)
+	}
+	if err := files.print(); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(a.out); err != nil {
+		return err
+	}
+	packages := a.out.newTable("PACKAGE", "VERSION", "ARCH", "SHA256 OF THE .DEB")
+	for _, p := range m.Packages {
+		packages.row(plain(p.Name, p.Version, p.Arch, p.SHA256)...)
+	}
+	return packages.print()
+}

@@ -1,0 +1,46 @@
+// Package doctor finds out whether this machine can run agents, and what to do where it cannot.
+//
+// The one rule: a check looks and changes nothing, and one that is not ok names the command that fixes it.
+package doctor
+
+import (
+	"context"
+)
+
+// Status is how a check ended.
+type Status string
+
+const (
+	OK   Status = "ok"
+	Warn Status = "warn" // agents run, with less than they could have
+	Fail Status = "fail" // no agent that needs a VM runs here
+)
+
+// Check is one finding.
+type Check struct {
+	ID     string `json:"id"` // stable: qemu, kvm, image, …
+	Status Status `json:"status"`
+	Detail string `json:"detail"` // what was seen
+	Fix    string `json:"fix"`    // a command, or "" when it is ok
+}
+
+// Machine is what the checks look at.
+type Machine struct {
+	CacheDir  string                          // joy's, absolute; need not exist
+	StateDir  string                          // likewise
+	LookupEnv func(key string) (string, bool) // as image.Options takes it
+}
+
+// Run makes every check, in the order in which a person should read them. It takes a second at most for each; cancelling
+// ctx turns what is left into failures.
+func Run(ctx context.Context, m Machine) []Check { return run(ctx, m) }
+
+// Failed says whether any check failed.
+func Failed(checks []Check) bool {
+	for _, c := range checks {
+		if c.Status == Fail {
+			return true
+		}
+	}
+	return false
+}
