@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/sandbox/microvm"
+	"github.com/joystream-ai/joy/internal/state"
+)
+
+func newGCCmd(a *app) *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "gc",
+		Short: "Destroy what a crashed run left",
+		Long: "gc looks through your index of live runs. A run whose joy is gone is cleared: a VM of it that still lives is\n" +
+			"destroyed. Runs of a living joy and everything that the index does not name are left alone.",
+		Args: noArgs,
+		Example: "  joy gc --dry-run\n" +
+			"  joy gc",
+		RunE: func(*cobra.Command, []string) error {
+			left, err := a.reap(dryRun)
+			return errors.Join(a.printReaped(left, dryRun), err)
+		},
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be cleared")
+	return cmd
+}
+
+// leftover is a run whose joy is gone.
+type leftover struct {
+	Run   string   `json:"run"`
+	Dir   string   `json:"dir"`
+	VMs   []string `json:"vms"`
+	Alive []string `json:"alive"` // VMs that were still there
+}
+
+// reap clears the runs of the index whose joy is gone.
+func (a *app) reap(dryRun bool) ([]leftover, error) {
+	index := state.OpenIndex(a.cfg.Dirs.State)
+	lives, err := index.List()
+	errs := []error{err}
+	var left []leftover
+	for _, live := range lives {
+		if live.Alive() {
+			continue
+		}
+		l := leftover{Run: live.Run, Dir: filepath.Join(live.StateDir, "runs", live.Run), VMs: live.VM}
+		for _, id := range live.VM {
+			if microvm.Alive(id) {
+				l.Alive = append(l.Alive, id)
+			}
+		}
+		if !dryRun {
+			errs = append(errs, clear(index, l))
+		}
+		left = append(left, l)
+	}
+	return left, errors.Join(errs...)
+}
+
+// clear destroys the VMs first, then says so beside the ledger, and forgets the run last: whatever fails is found again.
+func clear(index *state.Index, l leftover) error {
+	for _, id := range l.Alive {
+		if _, err := microvm.Reap(id); err != nil {
+			e := fault.Wrap(fault.Platform, err, "the VM %s of run %s could not be destroyed", id, l.Run)
+			e.Code = codeVMAlive
+			return e
+		}
+	}
+	if err := noteMaintenance(l); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return index.Remove(l.Run)
+}
+
+// noteMaintenance says what was done to a run after its end. The ledger itself is never touched.
+func noteMaintenance(l leftover) error {
+	line, err := json.Marshal(map[string]any{
+		"time": time.Now().UTC().Format(time.RFC3339), "action": "gc", "vms": l.VMs, "destroyed": l.Alive,
+	})
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(l.Dir, "maintenance.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
+}
+
+// reapQuietly clears what an earlier crash left before a new run begins. It never stops that run.
+func (a *app) reapQuietly() {
+	left, err := a.reap(false)
+	if err != nil {
+		a.warn("clearing what an earlier run left: %v; see joy gc", err)
+	}
+	for _, l := range left {
+		a.detail("cleared run %s, whose joy had died", l.Run)
+	}
+}
+
+func (a *app) printReaped(left []leftover, dryRun bool) error {
+	if a.json {
+		if left == nil {
+			left = []leftover{}
+		}
+		return a.printJSON(map[string]any{"schema": "joy.gc/1", "dry_run": dryRun, "runs": left})
+	}
+	done := "cleared"
+	if dryRun {
+		done = "would clear"
+	}
+	for _, l := range left {
+		vms := "no VM was left"
+		if len(l.Alive) > 0 {
+			vms = fmt.Sprintf("%s destroyed: %v", plural(len(l.Alive), "VM"), l.Alive)
+			if dryRun {
+				vms = fmt.Sprintf("%s alive: %v", plural(len(l.Alive), "VM"), l.Alive)
+			}
+		}
+		if _, err := fmt.Fprintf(a.out, "%s %s: %s\n", done, l.Run, vms); err != nil {
+			return err
+		}
+	}
+	if len(left) == 0 {
+		a.say("nothing was left behind")
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/joystream-ai/joy/internal/runner"
+	"github.com/joystream-ai/joy/internal/term"
+)
+
+// tailLines is how much of a failed command's output is shown; the rest is where it says.
+const tailLines = 15
+
+// sayOutcome ends a run on stderr: what failed and why, what was left, and the next command.
+func (a *app) sayOutcome(rec *record, out runner.Outcome) {
+	for _, s := range out.Steps {
+		if s.Status == runner.Failed {
+			a.sayFailure(s)
+		}
+	}
+	if f := out.Failure; f != nil && f.Step == "" {
+		fmt.Fprintf(a.err, "%s %s (failure_kind: %s)\n", a.err.fail.Render("run failed:"), term.Line(f.Err.Error()), f.Kind)
+	}
+	if a.quiet {
+		return
+	}
+	status := a.err.good.Render(out.Status)
+	if out.Status != runner.Succeeded {
+		status = a.err.fail.Render(out.Status)
+	}
+	fmt.Fprintf(a.err, "run %s %s in %s: %s\n", rec.run.ID, status, short(out.Duration), stepCounts(out.Steps))
+	for _, s := range out.Steps {
+		for _, art := range s.Artifacts {
+			fmt.Fprintf(a.err, "  %s  %s  %s\n", term.Line(s.ID+"/"+art.Name), size(art.Size), a.err.dim.Render("sha256:"+art.SHA256[:12]))
+		}
+	}
+	next := "joy ledger show"
+	if out.Status != runner.Succeeded {
+		next = "joy ledger show " + rec.run.ID
+	}
+	a.say("next: %s", a.err.bold.Render(next))
+}
+
+func (a *app) sayFailure(s runner.StepOutcome) {
+	f := s.Failure
+	fmt.Fprintf(a.err, "%s %s (exit %d, after %s, failure_kind: %s)\n", a.err.fail.Render("step "+s.ID+" failed:"),
+		term.Line(f.Err.Error()), s.ExitCode, short(s.Duration), f.Kind)
+	for _, line := range lastLines(s.Tail, tailLines) {
+		fmt.Fprintf(a.err, "  %s %s\n", a.err.dim.Render("|"), term.Line(line))
+	}
+	if s.Log != "" && len(s.Tail) > 0 {
+		a.say("  all of its output: %s.{stdout,stderr}", term.Line(a.rel(s.Log)))
+	}
+}
+
+// rel is a path as a person here would write it.
+func (a *app) rel(path string) string {
+	if rel, err := filepath.Rel(a.env.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+func lastLines(b []byte, most int) []string {
+	if len(b) == 0 {
+		return nil
+	}
+	lines := bytes.Split(b, []byte("\n"))
+	var out []string
+	for _, l := range lines[max(0, len(lines)-most):] {
+		out = append(out, strings.ToValidUTF8(string(l), "\uFFFD"))
+	}
+	return out
+}
+
+func stepCounts(steps []runner.StepOutcome) string {
+	counts := map[string]int{}
+	artifacts := 0
+	for _, s := range steps {
+		counts[s.Status]++
+		artifacts += len(s.Artifacts)
+	}
+	parts := []string{plural(counts[runner.Succeeded], "step") + " succeeded"}
+	if n := counts[runner.Failed]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", n))
+	}
+	if n := counts[runner.Skipped]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d skipped", n))
+	}
+	return strings.Join(append(parts, plural(artifacts, "artifact")), ", ")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// short is a duration a person reads at a glance.
+func short(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// size is a number of bytes for people.
+func size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}

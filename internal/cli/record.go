@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/joystream-ai/joy/internal/artifact"
+	"github.com/joystream-ai/joy/internal/broker"
+	"github.com/joystream-ai/joy/internal/build"
+	"github.com/joystream-ai/joy/internal/digest"
+	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/ledger"
+	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/runner"
+	"github.com/joystream-ai/joy/internal/sandbox"
+	"github.com/joystream-ai/joy/internal/secret"
+	"github.com/joystream-ai/joy/internal/state"
+)
+
+// record is one run on disk while it happens: its directory, its ledger, the objects, and its place in the user's
+// index of live runs.
+type record struct {
+	state   *state.Dir
+	run     state.Run
+	objects *artifact.Store
+	ledger  *ledger.Writer
+	index   *state.Index
+	live    state.Live
+}
+
+// openRecord opens the stores of a project. begin makes the run itself; the caller closes the record in any case.
+func (a *app) openRecord(t *target) (*record, error) {
+	st, err := a.openState(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &record{state: st, index: state.OpenIndex(a.cfg.Dirs.State)}
+	r.objects, err = artifact.Open(st.ObjectsDir())
+	return r, err
+}
+
+// begin makes the run's directory with the plan in it, opens the ledger and enters the run into the index.
+func (r *record) begin(t *target, tee io.Writer) (err error) {
+	if r.run, err = newRunDir(r.state); err != nil {
+		return err
+	}
+	if err := os.Mkdir(r.logsDir(), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(r.run.Dir, build.LockName), t.lock, 0o600); err != nil {
+		return err
+	}
+	if r.ledger, err = ledger.Create(r.run.Dir, r.run.ID, t.plan.Digest, ledger.Options{Tee: tee}); err != nil {
+		return err
+	}
+	r.live = state.Live{Run: r.run.ID, StateDir: r.state.Path(), Process: state.Self(), Started: time.Now().UTC()}
+	return r.index.Put(r.live)
+}
+
+// logsDir is where the output of a run's commands is.
+func (r *record) logsDir() string { return filepath.Join(r.run.Dir, "logs") }
+
+// newRunDir finds an id that nobody else has: runs may begin in the same second.
+func newRunDir(st *state.Dir) (state.Run, error) {
+	for range 10 {
+		id, err := state.NewID(time.Now(), rand.Reader)
+		if err != nil {
+			return state.Run{}, err
+		}
+		run, err := st.NewRun(id)
+		if !errors.Is(err, fs.ErrExist) {
+			return run, err
+		}
+	}
+	return state.Run{}, errors.New("no free run id")
+}
+
+// execute runs the plan on the record.
+func (r *record) execute(ctx context.Context, a *app, t *target, p sandbox.Provider, img string, in *inputs, secrets *secret.Set) runner.Outcome {
+	b := broker.New(broker.Config{
+		Workspace: t.plan.Agent.Workspace, Agent: t.plan.Agent.Name, Run: r.run.ID, Ledger: r.ledger, Secrets: secrets,
+	})
+	skip, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-a.signals.second:
+			cancel()
+		case <-skip.Done():
+		}
+	}()
+	return runner.Run(ctx, runner.Config{
+		Plan: t.plan, RunID: r.run.ID, Input: in.json, Files: in.files, Started: a.startedBy(), Provider: p, Image: img,
+		Ledger: r.ledger, Broker: b, Secrets: secrets, Objects: r.objects, LogDir: r.logsDir(),
+		Bundle: r.bundleFile, OwnVM: r.ownVM, VMGone: r.vmGone, SkipCollect: skip,
+	})
+}
+
+func (r *record) keepBundleFile(c digest.Content) error {
+	if _, err := r.objects.Stat("sha256:" + c.File.SHA256); err == nil {
+		return nil
+	}
+	_, err := r.objects.PutBytes(c.Data)
+	return err
+}
+
+func (r *record) bundleFile(_ string, f plan.File) (io.ReadCloser, error) {
+	return r.objects.Open("sha256:" + f.SHA256)
+}
+
+// ownVM puts a VM into the index before anything is waited for, so that joy gc finds it whatever happens to joy.
+func (r *record) ownVM(id string) error {
+	r.live.VM = append(r.live.VM, id)
+	return r.index.Put(r.live)
+}
+
+func (r *record) vmGone(string) error {
+	r.live.VM = nil
+	return r.index.Put(r.live)
+}
+
+// close ends the record. A VM that may be alive stays in the index.
+func (r *record) close() {
+	if r.ledger != nil {
+		_ = r.ledger.Close()
+	}
+	_ = r.objects.Close()
+	if r.ledger != nil && len(r.live.VM) == 0 {
+		_ = r.index.Remove(r.run.ID)
+	}
+}
+
+// startedBy is what run.started says of who ran it and with what.
+func (a *app) startedBy() ledger.Data {
+	host, _ := os.Hostname()
+	actor := ledger.Data{"host": clean(host), "user": "unknown"}
+	if u, err := user.Current(); err == nil {
+		actor["user"] = clean(u.Username)
+	}
+	if url := a.ciURL(); url != "" {
+		actor["ci"] = clean(url)
+	}
+	d := ledger.Data{"trigger": "manual", "actor": actor, "joy": selfDigest()}
+	if g, err := image.Guest(runtime.GOARCH); err == nil {
+		d["guest"] = digest.Bytes(g)
+	}
+	return d
+}
+
+func clean(s string) string {
+	out, _ := ledger.Text([]byte(s))
+	return out
+}
+
+// ciURL is the page of the CI job that joy runs in.
+func (a *app) ciURL() string {
+	get := func(k string) string { v, _ := a.env.LookupEnv(k); return v }
+	if get("GITHUB_ACTIONS") == "true" {
+		return get("GITHUB_SERVER_URL") + "/" + get("GITHUB_REPOSITORY") + "/actions/runs/" + get("GITHUB_RUN_ID")
+	}
+	return get("CI_JOB_URL")
+}
+
+// selfDigest names the joy that runs, or says why it cannot.
+func selfDigest() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "unknown"
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "unknown"
+	}
+	defer f.Close()
+	sum, _, err := digest.Reader(f)
+	if err != nil {
+		return "unknown"
+	}
+	return sum
+}
+
+// resultFile is what result.json holds.
+type resultFile struct {
+	Schema  string                `json:"schema"`
+	Run     string                `json:"run"`
+	Outcome string                `json:"outcome"`
+	Steps   map[string]stepResult `json:"steps"`
+}
+
+type stepResult struct {
+	Status    string           `json:"status"`
+	Output    any              `json:"output,omitempty"`
+	Artifacts []artifactResult `json:"artifacts,omitempty"`
+	Failure   string           `json:"failure_kind,omitempty"`
+}
+
+type artifactResult struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+func (r *record) writeResult(out runner.Outcome) error {
+	res := resultFile{"joy.result/1", r.run.ID, out.Status, map[string]stepResult{}}
+	for _, s := range out.Steps {
+		sr := stepResult{Status: s.Status, Output: s.Output}
+		for _, a := range s.Artifacts {
+			sr.Artifacts = append(sr.Artifacts, artifactResult{a.Name, a.Size, a.SHA256})
+		}
+		if s.Failure != nil {
+			sr.Failure = string(s.Failure.Kind)
+		}
+		res.Steps[s.ID] = sr
+	}
+	body, err := json.MarshalIndent(res, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.run.Dir, "result.json"), append(body, '\n'), 0o600)
+}

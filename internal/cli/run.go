@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/runner"
+	"github.com/joystream-ai/joy/internal/sandbox"
+	"github.com/joystream-ai/joy/internal/sandbox/microvm"
+	"github.com/joystream-ai/joy/internal/secret"
+)
+
+// runOptions are the flags of joy run.
+type runOptions struct {
+	inputs    []string
+	inputFile string
+	jsonl     bool
+}
+
+func newRunCmd(a *app) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run [DIR|LOCK|RUN]",
+		Short: "Execute a frozen plan in a throw-away VM",
+		Long: "run executes joy.lock and nothing else: it refuses when a byte on disk differs from its pin. The VM is booted\n" +
+			"by the first step that needs it and destroyed when the run ends. The ledger goes to stdout as JSON lines, and\n" +
+			"is rendered for people when stdout is a terminal.",
+		Args: argsBetween(0, 1, "one project, lock or run"),
+		Example: "  joy run --input week=2026-W48\n" +
+			"  joy run examples/repo-report --input repo=@src.tar\n" +
+			"  joy run --jsonl > ledger.jsonl",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.run(cmd.Context(), firstArg(args), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.inputs, "input", nil, "`NAME=VALUE` of the run's input; NAME=@FILE for a file")
+	flags.StringVar(&o.inputFile, "input-file", "", "read the input from `FILE`, a JSON object (- for stdin)")
+	flags.String("sandbox", "", "where VMs come from: microvm (default)")
+	flags.BoolVar(&o.jsonl, "jsonl", false, "print the ledger as JSON lines on a terminal too")
+	return cmd
+}
+
+func firstArg(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// run loads, checks, executes, reports. No run exists before the plan, its input and every byte are known good.
+func (a *app) run(ctx context.Context, arg string, o runOptions) error {
+	t, err := a.loadTarget(arg)
+	if err != nil {
+		return err
+	}
+	provider, image, err := a.provider(t.plan)
+	if err != nil {
+		return err
+	}
+	a.reapQuietly()
+	rec, err := a.openRecord(t)
+	if err != nil {
+		return err
+	}
+	defer rec.close()
+	// The bytes that run are the bytes checked here, in one read, into the store.
+	if err := t.checkDrift(rec.keepBundleFile); err != nil {
+		return err
+	}
+	secrets := secret.NewSet()
+	in, err := a.readInputs(t.plan, o.inputs, o.inputFile, secrets, rec.keepFile(a))
+	if err != nil {
+		return err
+	}
+	if err := rec.begin(t, a.ledgerTo(o)); err != nil {
+		return err
+	}
+	return a.reportRun(ctx, rec, rec.execute(ctx, a, t, provider, image, in, secrets))
+}
+
+// ledgerTo is where the ledger is printed while the run goes on.
+func (a *app) ledgerTo(o runOptions) io.Writer {
+	if a.out.tty && !o.jsonl && !a.json {
+		return a.liveView()
+	}
+	return a.out
+}
+
+// provider is where the plan's VM comes from, and the image pinned for it.
+func (a *app) provider(p *plan.Plan) (sandbox.Provider, string, error) {
+	name := a.cfg.Sandbox
+	if !slices.Contains(p.Policy.Providers, name) {
+		return nil, "", fault.New(fault.Policy, "the plan does not allow the sandbox provider %s (policy.providers: %s)", name, strings.Join(p.Policy.Providers, ", "))
+	}
+	if name != microvm.Name {
+		return nil, "", fault.New(fault.Platform, "this version of joy has no sandbox provider %s", name).WithHint("joy run --sandbox microvm")
+	}
+	image, err := a.pinnedImage(p)
+	if err != nil {
+		return nil, "", err
+	}
+	accel, _ := a.env.LookupEnv("JOY_ACCEL")
+	return &microvm.Provider{CacheDir: a.cfg.Dirs.Cache, Accel: accel}, image, nil
+}
+
+// pinnedImage is the plan's image for this machine. A plan without a step in the VM needs none.
+func (a *app) pinnedImage(p *plan.Plan) (string, error) {
+	needed := false
+	for _, s := range p.Steps {
+		needed = needed || s.NeedsVM()
+	}
+	pin := map[string]*string{"amd64": p.Image.Microvm.AMD64, "arm64": p.Image.Microvm.ARM64}[runtime.GOARCH]
+	switch {
+	case !needed:
+		return "", nil
+	case pin == nil:
+		profile := p.Image.Profile
+		e := fault.New(fault.Drift, "the lock does not pin the image %s for %s yet", profile, runtime.GOARCH).
+			WithHint("joy image build --profile %s && joy build --update image", profile)
+		e.Code = "JOY-NO-IMAGE-PIN"
+		return "", e
+	}
+	return *pin, nil
+}
+
+// keepFile stores a file input under its digest and hands the run the stored bytes.
+func (r *record) keepFile(a *app) func(name, path string) (runner.FileInput, error) {
+	return func(_, path string) (runner.FileInput, error) {
+		f, err := os.Open(a.abs(path))
+		if err != nil {
+			return runner.FileInput{}, err
+		}
+		defer f.Close()
+		obj, err := r.objects.Put(f)
+		if err != nil {
+			return runner.FileInput{}, err
+		}
+		return runner.FileInput{Size: obj.Size, SHA256: strings.TrimPrefix(obj.Digest, "sha256:"), Open: func() (io.ReadCloser, error) {
+			return r.objects.Open(obj.Digest)
+		}}, nil
+	}
+}
+
+// reportRun says on stderr how it ended and what to do next, and turns the outcome into an exit code.
+func (a *app) reportRun(ctx context.Context, rec *record, out runner.Outcome) error {
+	if err := rec.writeResult(out); err != nil {
+		a.warn("result.json could not be written: %v", err)
+	}
+	a.sayOutcome(rec, out)
+	switch {
+	case out.VM != "":
+		e := fault.New(fault.Platform, "the VM %s may still be alive", out.VM).WithHint("run \"joy gc\" to destroy what is left")
+		e.Code = codeVMAlive
+		return e
+	case out.Status == runner.Interrupted:
+		return context.Cause(ctx)
+	case out.RecordErr != nil:
+		return fault.Wrap(fault.Ledger, out.RecordErr, "the ledger could not be written; the run was ended")
+	case out.Failure == nil:
+		return nil
+	case out.Failure.Timeout:
+		return exit(exitCodeOf(fault.Timeout))
+	default:
+		return exit(exitCodeOf(out.Failure.Kind))
+	}
+}

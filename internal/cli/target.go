@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/joystream-ai/joy/internal/build"
+	"github.com/joystream-ai/joy/internal/digest"
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/state"
+)
+
+// target is the frozen plan a command works on and where its bundles are.
+type target struct {
+	dir  string // absolute; of the project
+	name string // of the lock, as messages call it
+	lock []byte
+	plan *plan.Plan
+	kept bool // the plan of a past run: its bundles are in the object store and not on disk
+}
+
+// loadTarget reads the lock of arg: a project's directory, a lock file, or a run of the project here.
+func (a *app) loadTarget(arg string) (*target, error) {
+	if arg == "" {
+		arg = "."
+	}
+	path := a.abs(arg)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && state.ValidID(arg):
+		return a.runTarget(arg)
+	case err != nil:
+		return nil, fault.Wrap(fault.Input, err, "open %s", arg)
+	case info.IsDir():
+		return readTarget(path, filepath.Join(path, build.LockName), filepath.ToSlash(filepath.Join(arg, build.LockName)))
+	default:
+		return readTarget(filepath.Dir(path), path, filepath.ToSlash(arg))
+	}
+}
+
+func readTarget(dir, path, name string) (*target, error) {
+	lock, err := readCapped(path, plan.MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		e := fault.New(fault.Drift, "there is no %s", name).WithHint("run joy build")
+		e.Code = "JOY-NO-LOCK"
+		return nil, e
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Input, err, "read the lock")
+	}
+	p, err := plan.Decode(lock, name)
+	if err != nil {
+		return nil, err
+	}
+	return &target{dir: dir, name: name, lock: lock, plan: p}, nil
+}
+
+// runTarget is the plan of a past run, from its own record.
+func (a *app) runTarget(id string) (*target, error) {
+	st, err := a.existingState(a.dir)
+	if err != nil {
+		return nil, err
+	}
+	run, err := st.Resolve(id)
+	if err != nil {
+		return nil, err
+	}
+	t, err := readTarget(a.dir, filepath.Join(run.Dir, build.LockName), run.ID+"/"+build.LockName)
+	if err != nil {
+		return nil, err
+	}
+	t.kept = true
+	return t, nil
+}
+
+// readCapped reads a file that may be anything a stranger put there.
+func readCapped(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not an ordinary file")
+	}
+	if info.Size() > limit {
+		return nil, fmt.Errorf("larger than %d MiB", limit>>20)
+	}
+	return os.ReadFile(path)
+}
+
+// checkDrift compares every byte on disk with its pin; visit gets the pinned bytes of each bundle file. Nothing is
+// judged again: drift is bytes against digests.
+func (t *target) checkDrift(visit func(digest.Content) error) error {
+	if t.kept {
+		return nil
+	}
+	root, err := os.OpenRoot(t.dir)
+	if err != nil {
+		return fault.Wrap(fault.Input, err, "open the project")
+	}
+	defer root.Close()
+	var drift []error
+	fixed := []plan.File{t.plan.Agent.Spec}
+	if t.plan.Setup != nil {
+		fixed = append(fixed, t.plan.Setup.Run)
+	}
+	for _, f := range fixed {
+		if f.Path != "" {
+			drift = append(drift, driftOf(root.FS(), f))
+		}
+	}
+	for _, s := range t.plan.Skills {
+		pins := make([]digest.File, len(s.Files))
+		for i, f := range s.Files {
+			pins[i] = digest.File(f)
+		}
+		differences, err := digest.Match(root.FS(), s.Path, pins, digest.Options{}, visit)
+		if errors.Is(err, fs.ErrNotExist) {
+			drift = append(drift, fault.New(fault.Drift, "the bundle is pinned as %s and is missing", s.Digest).At(s.Path, 0, 0))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, d := range differences {
+			drift = append(drift, d.Fault(s.Path))
+		}
+	}
+	return errors.Join(drift...)
+}
+
+// driftOf compares one file outside the bundles. The error is nil when it is what was pinned.
+func driftOf(fsys fs.FS, pin plan.File) error {
+	b, err := fs.ReadFile(fsys, pin.Path)
+	if err != nil {
+		return digest.Difference{Path: pin.Path, Kind: digest.Missing, Want: "sha256:" + pin.SHA256}.Fault(".")
+	}
+	if _, same := digest.File(pin).Match(b); !same {
+		return digest.Difference{Path: pin.Path, Kind: digest.Changed, Want: "sha256:" + pin.SHA256, Got: digest.Bytes(b)}.Fault(".")
+	}
+	return nil
+}
