@@ -10,6 +10,7 @@ import (
 // Status is how a check ended.
 type Status string
 
+// The three ends of a check.
 const (
 	OK   Status = "ok"
 	Warn Status = "warn" // agents run, with less than they could have
