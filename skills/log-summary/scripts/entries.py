@@ -106,7 +106,7 @@ class Log:
         return Entry(self.lines, None, level_of(head), line.strip())
 
     def _entry(self, match, line, when):
-        text = line[match.end():].strip(' \t]-|:"') or line[:match.start()]
+        text = line[match.end():].strip().lstrip(' \t]-|:"') or line[:match.start()]
         message = MESSAGE.search(text)
         return Entry(self.lines, when, level_of(text[:160]), message[1] if message else text)
 

@@ -31,7 +31,7 @@ def look(file, found):
     ends = data.count(b"\r\n")
     if ends and not name.lower().endswith(CRLF_IS_RIGHT):
         lines = data.count(b"\n")
-        found.add("crlf", name, 0, f"all {lines:,} lines" if ends == lines else f"{ends:,} of {lines:,} lines")
+        found.add("crlf", name, 0, "every line" if ends == lines else f"{ends:,} of {lines:,} lines")
     prose = name.lower().endswith((b".md", b".markdown"))
     if not prose:     # there, two spaces at the end break a line
         spaces = sum(map(data.count, SPACE_AT_END))

@@ -3,11 +3,11 @@
 LEVELS = (("error", "errors"), ("warning", "warnings"), ("note", "notes"))
 
 PASSED_OVER = {
-    "links": "links, which are not followed",
-    "special": "devices, pipes and sparse files",
-    "unsafe_names": "members whose names leave the tree",
-    "repeated_names": "later members of a name already seen",
-    "only_head_read": "files over 4 MiB, of which only the head was read",
+    "links": "Symbolic and hard links, which are not followed",
+    "special": "Devices, pipes and sparse files",
+    "unsafe_names": "Members whose names leave the tree",
+    "repeated_names": "Later members of a name already seen",
+    "only_head_read": "Files over 4 MiB, of which only the head was read",
 }
 
 
@@ -52,12 +52,10 @@ def place(found):
 
 def not_looked_at(count, lint):
     """Sentences on what the report does not cover."""
-    said = [f"{plural(count['passed_over'][key], 'member', 'members')}: {what}." for key, what in PASSED_OVER.items()
-            if count["passed_over"].get(key)]
-    if lint["scripts"]["unchecked"]:
-        said.append(f"{plural(lint['scripts']['unchecked'], 'script', 'scripts')} for a shell that was not at hand.")
-    if lint["links"]["external"]:
-        said.append(f"{plural(lint['links']['external'], 'link', 'links')} to other sites, which were not contacted.")
+    amounts = [(what, count["passed_over"].get(key, 0)) for key, what in PASSED_OVER.items()]
+    amounts += [("Scripts for a shell that was not at hand", lint["scripts"]["unchecked"]),
+                ("Links to other sites, which are not contacted", lint["links"]["external"])]
+    said = [f"{what}: {number(amount)}." for what, amount in amounts if amount]
     for reason in sorted({count["incomplete"], lint["incomplete"]} - {None}):
-        said.append(f"Everything after the point where the archive held {printable(reason)}: this report is incomplete.")
+        said.append(f"The rest of an archive that holds {printable(reason)}: this report is incomplete.")
     return said
