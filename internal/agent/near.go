@@ -2,15 +2,15 @@ package agent
 
 import "strings"
 
-// Near finds the word of known that is most likely meant by got, or "": at most a third of the letters may differ, and
-// case and the choice of - or _ do not count. The first of equals wins, so pass known in a fixed order.
+// Near finds the word of known that is most likely meant by got, or "": at most about a third of the letters may differ,
+// and case and the choice of - or _ do not count. The first of equals wins, so pass known in a fixed order.
 func Near(got string, known []string) string {
 	const longest = 64 // the distance costs the product of the lengths
 	if len(got) > longest {
 		return ""
 	}
 	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
-	best, bestDistance := "", len(got)/3+1
+	best, bestDistance := "", (len(got)+1)/3+1
 	for _, k := range known {
 		if len(k) > longest {
 			continue

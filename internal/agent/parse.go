@@ -97,7 +97,7 @@ func (r *reader) spec(root *yaml.Node, s *Spec) {
 		fields[i].read = func(n *yaml.Node) { declared[key] = true; read(n) }
 	}
 	r.object(root, "joy.yaml", fields)
-	if root.Kind == yaml.MappingNode && !declared["skills"] && !declared["steps"] {
+	if r.count == 0 && !declared["skills"] && !declared["steps"] {
 		r.fail(root, "nothing to run: there are neither skills nor steps").WithHint("skills: [skills/NAME]")
 	}
 	r.narrow(root, s)
