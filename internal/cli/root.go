@@ -15,14 +15,21 @@ func sections(a *app) []section {
 	return []section{
 		{"author", "Author and freeze:", []*cobra.Command{
 			newInitCmd(a),
+			newCheckCmd(a),
+			newBuildCmd(a),
+			newPlanCmd(a),
 		}},
-		{"run", "Run:", []*cobra.Command{}},
+		{"run", "Run:", []*cobra.Command{
+			newSimulateCmd(a),
+			newRunCmd(a),
+		}},
 		{"record", "Look back:", []*cobra.Command{
 			newLedgerCmd(a),
 		}},
 		{"machine", "This machine:", []*cobra.Command{
 			newImageCmd(a),
 			newDoctorCmd(a),
+			newGCCmd(a),
 			newVersionCmd(a),
 			newCompletionCmd(a),
 		}},

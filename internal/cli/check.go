@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/joystream-ai/joy/internal/build"
+	"github.com/joystream-ai/joy/internal/plan"
+)
+
+type checkJSON struct {
+	Schema   string         `json:"schema"`
+	Valid    bool           `json:"valid"` // always true: what is not is an error document
+	Agent    string         `json:"agent"`
+	Steps    int            `json:"steps"`
+	Skills   int            `json:"skills"`
+	Findings []plan.Finding `json:"findings"`
+	Notes    []string       `json:"notes"`
+}
+
+func newCheckCmd(a *app) *cobra.Command {
+	var strict bool
+	cmd := &cobra.Command{
+		Use:   "check [DIR]",
+		Short: "Say whether an agent is well-formed",
+		Long:  "check reads joy.yaml and its bundles as a build does and writes nothing. It starts nothing and contacts nothing.",
+		Args:  argsBetween(0, 1, "one directory"),
+		Example: "  joy check\n" +
+			"  joy check examples/repo-report --strict",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.check(cmd.Context(), firstArg(args), strict)
+		},
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "take every warning as an error, and the Agent Skills spec to the letter")
+	return cmd
+}
+
+func (a *app) check(ctx context.Context, arg string, strict bool) error {
+	p, err := a.project(arg)
+	if err != nil {
+		return err
+	}
+	res, err := build.Build(ctx, build.Options{Dir: p.dir, Strict: strict})
+	if err != nil {
+		return p.explain(err)
+	}
+	doc := checkJSON{
+		"joy.check/1", true, res.Plan.Agent.Name, len(res.Plan.Steps), len(res.Plan.Skills), p.placed(res.Findings), notNil(res.Notes),
+	}
+	if a.json {
+		return a.printJSON(doc)
+	}
+	a.sayFindings(doc.Findings, doc.Notes)
+	_, err = fmt.Fprintf(a.out, "%s is well-formed: %s, %s\n", doc.Agent, count(doc.Steps, "step"), count(doc.Skills, "skill"))
+	return err
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/term"
+)
+
+// stepJSON is a step of the lock with what the run acts on.
+type stepJSON struct {
+	plan.Step
+	VM   bool   `json:"vm"` // the author's override, else the determination
+	Wave int    `json:"wave"`
+	Why  string `json:"why"`
+}
+
+type planJSON struct {
+	Schema string          `json:"schema"`
+	Lock   string          `json:"lock"`
+	Digest string          `json:"plan_digest"`
+	Agent  plan.Agent      `json:"agent"`
+	Image  plan.Image      `json:"image"`
+	Policy json.RawMessage `json:"policy"`
+	Steps  []stepJSON      `json:"steps"`
+}
+
+func (a *app) showPlan(t *target) error {
+	p := t.plan
+	steps := stepViews(p)
+	if a.json {
+		policy, err := json.Marshal(p.Policy)
+		if err != nil {
+			return err
+		}
+		return a.printJSON(planJSON{"joy.plan/1", t.name, p.Digest, p.Agent, p.Image, policy, steps})
+	}
+	tab := a.out.newTable("STEP", "KIND", "NEEDS", "VM", "WHY")
+	inVM := 0
+	for _, s := range steps {
+		vm := cell{text: "no"}
+		if s.VM {
+			vm = cell{"yes", &a.out.warn}
+			inVM++
+		}
+		needs := strings.Join(s.Needs, " ")
+		if needs == "" {
+			needs = "-"
+		}
+		tab.row(cell{text: s.ID}, cell{text: s.Kind}, cell{text: needs}, vm, cell{text: s.Why})
+	}
+	if err := tab.print(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.out, "\n%s in workspace %s, %s\n%s: %s, %d in the VM\n", p.Agent.Name, p.Agent.Workspace, p.Digest,
+		term.Line(t.name), count(len(steps), "step"), inVM)
+	return err
+}
+
+// stepViews lists the steps in the order they can run.
+func stepViews(p *plan.Plan) []stepJSON {
+	var out []stepJSON
+	for i, wave := range plan.Waves(p) {
+		for _, id := range wave {
+			s, _ := p.Step(id)
+			out = append(out, stepJSON{s, s.NeedsVM(), i + 1, why(s)})
+		}
+	}
+	return out
+}
+
+// showWhy prints one step in full.
+func (a *app) showWhy(t *target, s plan.Step) error {
+	view := stepJSON{Step: s, VM: s.NeedsVM(), Why: why(s)}
+	for _, v := range stepViews(t.plan) {
+		if v.ID == s.ID {
+			view.Wave = v.Wave
+		}
+	}
+	if a.json {
+		return a.printJSON(struct {
+			Schema string `json:"schema"`
+			stepJSON
+		}{"joy.plan-step/1", view})
+	}
+	var b strings.Builder
+	line := func(key, format string, args ...any) {
+		fmt.Fprintf(&b, "%-9s %s\n", key, term.Line(fmt.Sprintf(format, args...)))
+	}
+	line("step", "%s (%s %s)", s.ID, s.Kind, s.Skill+s.Action)
+	if s.Entry != nil {
+		line("entry", "%s %s", strings.Join(s.Entry.Argv, " "), s.Entry.Path)
+	}
+	line("needs", "%s", orNothing(s.Needs))
+	line("with", "%s", s.With)
+	line("egress", "%s", orNothing(s.Egress))
+	for _, g := range s.Tools {
+		line("tool", "%s with %s, at most %d calls", g.Action, g.With, g.MaxCalls)
+	}
+	line("timeout", "%s", s.Timeout)
+	line("vm", "%s; the bundle says %s", yesNo(view.VM), yesNo(s.Sandbox.Required))
+	if o := s.Sandbox.Override; o != nil {
+		line("override", "%s: %s", yesNo(o.Required), o.Reason)
+	}
+	for _, e := range s.Sandbox.Evidence {
+		line("evidence", "%s:%d %s (%s)", e.File, e.Line, e.Detail, e.Rule)
+	}
+	_, err := a.out.Write([]byte(b.String()))
+	return err
+}
+
+func orNothing(list []string) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
+	return strings.Join(list, ", ")
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
