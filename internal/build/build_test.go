@@ -85,6 +85,8 @@ func TestMistakes(t *testing.T) {
 		{"steps: [{id: x, action: drive.upload}]", "joy.yaml:4:25", `no connection "drive"`, ""},
 		{"connections: {drive: {url: 'https://a.com'}}\nsteps: [{id: x, action: drive.upload}]", "joy.yaml:5:25", "connections cannot be frozen yet", ""},
 		{"connections: {drive: {url: 'https://a.com'}}\nsteps: [{id: x, skill: advice, tools: [{action: drive.up}]}]", "joy.yaml:5:49", "connections cannot be frozen yet", ""},
+		{"fixtures: {drive.list: a.json}", "joy.yaml:4:24", `no connection "drive"`, ""},
+		{"connections: {drive: {url: 'https://a.com'}}\nfixtures: {drive.list: a.json}", "joy.yaml:5:24", "no file a.json", ""},
 		{"steps: [{id: x, skill: advice, tools: [{action: drive.up, with: {a: '${{ inputs }}'}}]}]", "joy.yaml:4:49", "no connection", ""},
 	} {
 		_, err := Build(context.Background(), Options{FS: project(both+tc.add+"\n", advice, count)})

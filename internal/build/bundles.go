@@ -138,7 +138,7 @@ func (b *builder) load(ctx context.Context, dirs []source) error {
 		})
 	}
 	_ = group.Wait() // each bundle's error has its own place, so that all are told
-	if err := errors.Join(errs...); err != nil {
+	if err := cmp.Or(ctx.Err(), errors.Join(errs...)); err != nil {
 		return err
 	}
 	return b.unique()

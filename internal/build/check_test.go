@@ -113,3 +113,10 @@ func TestLinksAreRefused(t *testing.T) {
 	_, err = Build(context.Background(), Options{Dir: dir})
 	require.ErrorContains(t, err, "not a regular file")
 }
+
+func TestACancelledBuildSaysSoOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := Build(ctx, Options{FS: project(both, advice, count)})
+	require.Equal(t, context.Canceled, err)
+}

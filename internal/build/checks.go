@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -56,6 +57,17 @@ func isObjectSchema(raw json.RawMessage) bool {
 		Type any `json:"type"`
 	}
 	return json.Unmarshal(raw, &s) == nil && (s.Type == nil || s.Type == "object")
+}
+
+// fixtures holds that a recorded answer is of a declared connection and is there.
+func (b *builder) fixtures() {
+	for _, action := range sorted(b.spec.Fixtures) {
+		file := b.spec.Fixtures[action]
+		b.connection(agent.Text{Value: action, Pos: file.Pos})
+		if info, err := fs.Lstat(b.fsys, file.Value); err != nil || !info.Mode().IsRegular() {
+			b.fail(file.Pos, "fixtures: there is no file %s", file.Value)
+		}
+	}
 }
 
 // collisions holds that no two inputs of a step share a variable: JOY_INPUT_<NAME> folds case and all punctuation.

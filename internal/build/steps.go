@@ -9,7 +9,6 @@ import (
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/plan"
-	"github.com/joystream-ai/joy/internal/policy"
 )
 
 // steps makes the plan's steps, without their edges.
@@ -201,5 +200,5 @@ func (b *builder) setup() {
 	egress = slices.Clone(egress)
 	slices.Sort(egress)
 	pin := plan.File(digest.Pin(s.Run.Value, digest.ModeExec, data, false).File)
-	b.plan.Setup = &plan.Setup{Run: pin, Egress: egress, Timeout: min(s.Timeout, policy.MaxTimeout)}
+	b.plan.Setup = &plan.Setup{Run: pin, Egress: egress, Timeout: s.Timeout}
 }
