@@ -59,8 +59,9 @@ func TestRulesOfOneFile(t *testing.T) {
 		{"todo", member{name: "a.go", body: "\n// TODO: this\n// FIXME(eve) that\nx // HACK\n// XXX later\n"}, []string{
 			":2: TODO: this", ":3: FIXME(eve) that", ":4: HACK", ":5: XXX later",
 		}},
-		{"todo", member{name: "a.sh", body: "mktemp XXXXXX\nTODOS=1\n# \"TODO\" or TODO/FIXME\n"}, nil},
+		{"todo", member{name: "a.sh", body: "mktemp XXXXXX\nTODOS=1\n# \"TODO\" or TODO/FIXME\n# XXX and HACKS\nx = TODO + 1\n"}, nil},
 		{"todo", member{name: "a.md", body: "TODO comments are prose.\n"}, nil},
+		{"todo", member{name: "a.c", body: "/*\n * TODO one\n   FIXME two\n */\n"}, []string{":2: TODO one", ":3: FIXME two"}},
 		{"todo", member{name: "a.md", body: "TODO: write\n"}, []string{":1: TODO: write"}},
 	}
 	for i, tt := range tests {

@@ -59,7 +59,7 @@ def result(whole):
 def main():
     given = step_input("file")
     try:
-        whole = profile(given["file"], given.get("delimiter"), given.get("header", True), given.get("top", 10))
+        whole = profile(given["file"], given.get("delimiter"), given.get("header") is not False, given.get("top") or 10)
     except (Broken, OSError) as err:
         sys.exit(f"reading the table {os.path.basename(given['file'])!r}: {err}")
     os.makedirs("out", exist_ok=True)

@@ -66,7 +66,7 @@ def printable(text):
 def main():
     given = step_input("log")
     try:
-        whole, short = summarise(given["log"], given.get("top", 20))
+        whole, short = summarise(given["log"], given.get("top") or 20)
     except (Broken, OSError) as err:
         sys.exit(f"reading the log {os.path.basename(given['log'])!r}: {err}")
     os.makedirs("out", exist_ok=True)

@@ -9,8 +9,10 @@ LARGE = 1 << 20    # bytes from which a binary file is large for a source tree
 CRLF_IS_RIGHT = (b".bat", b".cmd", b".ps1", b".sln")
 
 MARKS = (b"TODO", b"FIXME", b"XXX", b"HACK")
-# A mark stands alone and something follows: not in `TODO`, "TODO", XXXXXX or TODO/FIXME.
-MARK = re.compile(rb"""(?<![\w/"'`|.$-])(?:TODO|FIXME|XXX|HACK)(?=[:(]|[ \t]+[\w(]|[ \t]*\r?$)""", re.M)
+# A mark stands alone and something follows: not in `TODO`, "TODO", XXXXXX, TODO/FIXME or "XXX and HACK".
+MARK = re.compile(rb"""(?<![\w/"'`|.$-])(?:TODO|FIXME|XXX|HACK)(?=[:(]|[ \t]+(?!and\b|or\b)[\w(]|[ \t]*\r?$)""", re.M)
+# What stands before it on its line: nothing, or something that opens a comment in some language.
+COMMENT = re.compile(rb"""^[ \t]*\*?[ \t]*$|#|//|/\*|--|;|%|<!--|\{-|\(\*|\"""|'''|\brem\b|^[ \t]*["']""", re.I)
 MARK_IN_PROSE = re.compile(rb"""(?<![\w/"'`|.$-])(?:TODO|FIXME|XXX|HACK)(?=[:(])""")    # prose also talks about them
 CONFLICT = re.compile(rb"^<<<<<<< ", re.M)
 CONTROLS = [bytes([byte]) for byte in (1, 2, 3, 4, 5, 6, 14, 15, 16)]
@@ -40,7 +42,7 @@ def look(file, found):
     if not data.isascii():
         not_utf8(file, found)
     if any(mark in data for mark in MARKS):
-        for line, text in matches(MARK_IN_PROSE if prose else MARK, data):
+        for line, text in matches(MARK_IN_PROSE if prose else MARK, data, None if prose else COMMENT):
             found.add("todo", name, line, text)
     if b"<<<<<<< " in data and b"\n>>>>>>> " in data:
         for line, text in matches(CONFLICT, data):
@@ -56,12 +58,13 @@ def not_utf8(file, found):
         found.add("not-utf8", file.name, file.data.count(b"\n", 0, err.start) + 1, f"byte 0x{file.data[err.start]:02x}")
 
 
-def matches(pattern, data):
-    """(line, the rest of the line from the match on) for each line that matches, once a line."""
+def matches(pattern, data, before=None):
+    """(line, the rest of the line from the match on), once a line, where what stands before it matches `before`."""
     line, at = 1, 0
     for match in pattern.finditer(data):
         newlines = data.count(b"\n", at, match.start())
         if at and not newlines:
             continue
         line, at = line + newlines, match.start()
-        yield line, show(data[at:at + 500].split(b"\n", 1)[0].strip())
+        if before is None or before.search(data[max(data.rfind(b"\n", 0, at) + 1, at - 500):at]):
+            yield line, show(data[at:at + 500].split(b"\n", 1)[0].strip())
