@@ -92,7 +92,7 @@ func TestHostileMembersAreNotFollowed(t *testing.T) {
 	require.Len(t, w.Files(t), 2, "only the input is there, in two files")
 
 	result, w = run(t, "lint", data)
-	require.Equal(t, 4, len(found(result, "unsafe-name")))
+	require.Len(t, found(result, "unsafe-name"), 4)
 	require.Equal(t, []string{"hard: -> /etc/shadow leaves the tree", "passwd: -> /etc/passwd leaves the tree", "up: -> ../.. leaves the tree"}, found(result, "dead-symlink"))
 	require.Len(t, w.Files(t), 3, "and findings.jsonl")
 	require.NotContains(t, result.Stdout, "root:", "nothing of /etc/passwd")

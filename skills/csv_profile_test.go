@@ -8,7 +8,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"maps"
-	"math/rand/v2"
+	"math"
 	"strings"
 	"testing"
 
@@ -26,8 +26,8 @@ func profile(t *testing.T, data string, more map[string]any) (worldtest.Result, 
 	return w.Run(t, input), w
 }
 
-func column(result worldtest.Result, i int) map[string]any {
-	return result.Value["columns"].([]any)[i].(map[string]any)
+func firstColumn(result worldtest.Result) map[string]any {
+	return result.Value["columns"].([]any)[0].(map[string]any)
 }
 
 func zip(t *testing.T, data string) string {
@@ -69,7 +69,7 @@ func TestMalformedRowsAreCountedAndLeftOut(t *testing.T) {
 		map[string]any{"line": 4.0, "fields": 3.0, "why": "3 fields where the header has 2"},
 		map[string]any{"line": 7.0, "fields": 0.0, "why": "unexpected end of data"},
 	}}, result.Value["malformed"])
-	require.Equal(t, 7.0, column(result, 0)["max"])
+	require.EqualValues(t, 7, firstColumn(result)["max"])
 	require.Contains(t, w.Out(t, "profile.md"), "- line 4: 3 fields where the header has 2")
 
 	result, _ = profile(t, "a,b\n"+strings.Repeat("x\n", 500), nil)
@@ -106,7 +106,7 @@ func TestTypes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			result, _ := profile(t, "x,y\n"+strings.Join(tt.values, ",\n")+",\n", map[string]any{"delimiter": "comma"})
-			require.Equal(t, tt.want, column(result, 0)["type"])
+			require.Equal(t, tt.want, firstColumn(result)["type"])
 		})
 	}
 }
@@ -128,7 +128,7 @@ func TestEncodingsAndDelimiters(t *testing.T) {
 			t.Parallel()
 			result, _ := profile(t, tt.data, nil)
 			require.Equal(t, []any{tt.encoding, tt.delimiter}, []any{result.Value["encoding"], result.Value["delimiter"]})
-			require.Equal(t, tt.header, column(result, 0)["name"])
+			require.Equal(t, tt.header, firstColumn(result)["name"])
 			require.Positive(t, result.Value["rows"])
 		})
 	}
@@ -147,7 +147,7 @@ func TestFigures(t *testing.T) {
 		fmt.Fprintf(&data, "%d,%s\n", i, []string{"a", "b", "b"}[i%3])
 	}
 	result, w := profile(t, data.String(), map[string]any{"top": 1})
-	n := column(result, 0)
+	n := firstColumn(result)
 	require.Equal(t, []any{1.0, 50.5, 100.0, 100.0, true}, []any{n["min"], n["mean"], n["max"], n["distinct"], n["unique"]})
 	require.Contains(t, w.Out(t, "profile.md"), "p5 5, p25 25, p50 50, p75 75, p95 95; deviation 28.8661.")
 	require.Contains(t, w.Out(t, "profile.json"), `"value": "b",`)
@@ -156,13 +156,13 @@ func TestFigures(t *testing.T) {
 
 func TestFiguresBeyondAFloatStayJSON(t *testing.T) {
 	result, _ := profile(t, "a\n1e308\n-1e308\n1.5e308\n", nil)
-	require.Equal(t, 1.5e308, column(result, 0)["max"])
+	require.InEpsilon(t, 1.5e308, firstColumn(result)["max"], 1e-9)
 }
 
 func TestNoHeader(t *testing.T) {
 	result, _ := profile(t, "1,2\n3,4\n", map[string]any{"header": false})
 	require.EqualValues(t, 2, result.Value["rows"])
-	require.Equal(t, "column 1", column(result, 0)["name"])
+	require.Equal(t, "column 1", firstColumn(result)["name"])
 }
 
 func TestRemarks(t *testing.T) {
@@ -181,11 +181,10 @@ func TestValuesAreInertInMarkdown(t *testing.T) {
 }
 
 func TestProfileIsTheSameEachTime(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
 	var data strings.Builder
 	data.WriteString("a,b,c\n")
-	for range 3000 {
-		fmt.Fprintf(&data, "%d,%.3f,%c\n", random.IntN(500), random.NormFloat64(), 'a'+rune(random.IntN(26)))
+	for i := range 3000 {
+		fmt.Fprintf(&data, "%d,%.3f,%c\n", i*i%500, math.Sin(float64(i)), 'a'+rune(i%26))
 	}
 	first, w := profile(t, data.String(), nil)
 	again, w2 := profile(t, zip(t, data.String()), nil)

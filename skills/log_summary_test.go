@@ -94,7 +94,7 @@ func TestRates(t *testing.T) {
 	time := result.Value["time"].(map[string]any)
 	require.Equal(t, map[string]any{"minute": "2025-01-01 10:00", "entries": 2.0}, time["peak"])
 	require.Equal(t, map[string]any{"minutes": 4.0, "after": "2025-01-01 10:00"}, time["silence"])
-	require.Equal(t, 0.5, time["per_minute"])
+	require.InDelta(t, 0.5, time["per_minute"], 1e-9)
 	require.Len(t, time["buckets"], 6)
 	require.Contains(t, w.Out(t, "summary.md"), "2025-01-01 10:05          1  "+strings.Repeat("!", 20)+"\n")
 }

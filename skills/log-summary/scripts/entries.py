@@ -19,7 +19,8 @@ KLOG = re.compile(r"([IWEF])(\d\d)(\d\d) (\d\d):(\d\d):\d\d\.\d+\s+\d+ ")
 REQUEST = re.compile(r'"([A-Z]{1,20}) ([^\s"?]{1,500})[^"]{0,2000}" ([1-5])\d\d\b')
 MESSAGE = re.compile(r'\b(?:msg|message)="((?:[^"\\]|\\.){1,1000}+)"')
 UPPER = re.compile(r"\b(FATAL|CRITICAL|CRIT|PANIC|EMERG|ALERT|SEVERE|ERROR|ERR|WARNING|WARN|NOTICE|INFO|DEBUG|TRACE|VERBOSE)\b")
-LOWER = re.compile(r"(?:\[|level=\"?|lvl=\"?|severity=\"?|^|: )(fatal|critical|crit|panic|emerg|alert|error|err|warning|warn|notice|info|debug|trace)(?=[\]\": ]|$)")
+LOWER = re.compile(r"(?:\[|level=\"?|lvl=\"?|severity=\"?|^|: )"
+                   r"(fatal|critical|crit|panic|emerg|alert|error|err|warning|warn|notice|info|debug|trace)(?=[\]\": ]|$)")
 
 MONTHS = {name: i for i, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
 ANSWERS = {"5": ("error", "server error"), "4": ("warning", "client error"), "3": ("info", "redirect")}

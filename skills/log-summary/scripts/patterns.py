@@ -85,4 +85,5 @@ class Rates:
     def silence(self):
         """(minutes, after which minute) of the longest stretch without an entry."""
         known = sorted(self.minutes)
-        return max(((after - before - 1, before) for before, after in zip(known, known[1:])), default=(0, None), key=lambda gap: (gap[0], -gap[1]))
+        gaps = ((after - before - 1, before) for before, after in zip(known, known[1:]))
+        return max(gaps, default=(0, None), key=lambda gap: (gap[0], -gap[1]))
