@@ -3,7 +3,6 @@ package image
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,64 +19,70 @@ const packageList = "/var/lib/joy-packages"
 
 // baseRoot makes a root file system of Debian's minimum and basePackages with mmdebstrap, which needs no root: it
 // gives the tree as a tar, with the owners and modes of its files, and that becomes the squashfs.
-func (b *builder) baseRoot(ctx context.Context, a *archive) error {
-	mode := "root"
-	if os.Geteuid() != 0 {
-		mode = "unshare"
-	}
-	opts, err := os.CreateTemp(b.stage, "apt-")
+func (b *builder) baseRoot(ctx context.Context, a *archive) (err error) {
+	work, err := b.workDir()
 	if err != nil {
-		return fault.Wrap(fault.Platform, err, "store apt's settings")
+		return err
 	}
-	defer os.Remove(opts.Name())
+	defer func() {
+		if werr := b.removeWork(context.WithoutCancel(ctx), b.stage); err == nil {
+			err = werr
+		}
+	}()
 	settings, err := hostSettings(ctx, b)
-	if err == nil {
-		_, err = io.WriteString(opts, settings)
-	}
-	if cerr := opts.Close(); err == nil {
-		err = cerr
-	}
 	if err != nil {
+		return err
+	}
+	opts, list := filepath.Join(work, "apt.conf"), filepath.Join(work, "packages")
+	if err := os.WriteFile(opts, []byte(settings), 0o644); err != nil {
 		return fault.Wrap(fault.Platform, err, "store apt's settings")
 	}
-	list := filepath.Join(b.stage, "packages")
-	argv := []string{
-		"mmdebstrap", "--mode=" + mode, "--variant=minbase", "--format=tar", "--architectures=" + b.arch,
-		"--include=" + strings.Join(basePackages, ","), "--aptopt=" + opts.Name(),
-	}
-	for _, glob := range []string{"/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/doc/*"} {
-		argv = append(argv, "--dpkgopt=path-exclude="+glob)
-	}
-	argv = append(argv, "--dpkgopt=path-include=/usr/share/doc/*/copyright") // what the licences ask to keep
-	for _, hook := range baseHooks(list) {
-		argv = append(argv, "--customize-hook="+hook)
-	}
-	argv = append(argv, suite, "-", a.list)
-	b.Progress("installing Debian's minimum and " + strings.Join(basePackages, ", "))
 	packed := filepath.Join(b.stage, "root.tar")
+	b.Progress("installing Debian's minimum and " + strings.Join(basePackages, ", "))
 	start := time.Now().Truncate(time.Second)
-	if err := b.debootstrap(ctx, argv, packed); err != nil {
+	argv := append(b.baseCommand(opts, list), suite, "-", a.list)
+	if err := b.debootstrap(ctx, argv, work, packed); err != nil {
 		return err
 	}
 	newest, err := newestBefore(packed, start)
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "read the root mmdebstrap made")
 	}
-	b.Progress("packing the root file system")
-	if err := b.squash(ctx, packed, newest); err != nil {
+	if err := b.readPackageList(list); err != nil {
 		return err
 	}
-	return b.readPackageList(list)
+	b.Progress("packing the root file system")
+	return b.squash(ctx, packed, newest)
+}
+
+// baseCommand is mmdebstrap with its options; suite, target and sources follow.
+func (b *builder) baseCommand(aptOptions, packages string) []string {
+	mode := "root"
+	if os.Geteuid() != 0 {
+		mode = "unshare"
+	}
+	argv := []string{
+		"mmdebstrap", "--mode=" + mode, "--variant=minbase", "--format=tar", "--architectures=" + b.arch,
+		"--include=" + strings.Join(basePackages, ","), "--aptopt=" + aptOptions,
+	}
+	for _, dir := range []string{"man", "locale", "info", "doc"} {
+		argv = append(argv, "--dpkgopt=path-exclude=/usr/share/"+dir+"/*")
+	}
+	argv = append(argv, "--dpkgopt=path-include=/usr/share/doc/*/copyright") // what the licences ask to keep
+	for _, hook := range baseHooks(packages) {
+		argv = append(argv, "--customize-hook="+hook)
+	}
+	return argv
 }
 
 // debootstrap writes the root as a tar. SOURCE_DATE_EPOCH is left unset: with it Python's compiled modules are made
 // to hash their source at every import, and squash dates the files anyway.
-func (b *builder) debootstrap(ctx context.Context, argv []string, path string) error {
+func (b *builder) debootstrap(ctx context.Context, argv []string, work, path string) error {
 	out, err := os.Create(path)
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "store the root")
 	}
-	err = b.run(ctx, tool{argv: argv, stdout: out})
+	err = b.run(ctx, tool{argv: argv, env: []string{"TMPDIR=" + work}, stdout: out, ownMounts: true})
 	if cerr := out.Close(); err == nil && cerr != nil {
 		err = fault.Wrap(fault.Platform, cerr, "store the root")
 	}
@@ -101,7 +106,6 @@ func baseHooks(list string) []string {
 }
 
 func (b *builder) readPackageList(list string) error {
-	defer os.Remove(list)
 	text, err := readCapped(list, maxIndex)
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "read the list of packages")

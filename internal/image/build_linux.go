@@ -33,7 +33,7 @@ func build(ctx context.Context, o Options) (Image, error) {
 		return Image{}, err
 	}
 	defer unlock()
-	if err := sweep(o.CacheDir); err != nil {
+	if err := b.sweep(ctx); err != nil {
 		return Image{}, err
 	}
 	if !o.Force {

@@ -19,12 +19,13 @@ import (
 )
 
 // Rules is the version of the recipes. An image of other rules stays usable by its digest, but Build makes a new one.
-const Rules = 1
+const Rules = 2
 
 // Schema is the format of manifest.json.
 const Schema = "joy.image/1"
 
-// Names of the files of an image. Modules are modules/NN-name.ko, in the order in which they must be loaded.
+// Names of the files of an image. Modules are modules/NN-name.ko; NN is a level, and a module needs only modules of
+// lower levels.
 const (
 	KernelFile   = "kernel"
 	RootFile     = "root.squashfs"
@@ -49,7 +50,7 @@ func (i Image) Kernel() string { return filepath.Join(i.Dir, KernelFile) }
 // Root is the path of the root file system, a squashfs.
 func (i Image) Root() string { return filepath.Join(i.Dir, RootFile) }
 
-// Modules are the names of the kernel modules, modules/NN-name.ko, in load order.
+// Modules are the names of the kernel modules, modules/NN-name.ko, by level: an order in which they can be loaded.
 func (i Image) Modules() []string {
 	var names []string
 	for _, f := range i.Manifest.Files {

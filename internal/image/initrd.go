@@ -13,12 +13,16 @@ import (
 )
 
 // initrdForm changes when Initrd writes other bytes for the same image and guest; it is part of the cached name.
-const initrdForm = "joy-initrd 1"
+const initrdForm = "joy-initrd 2"
 
 // maxModule caps one kernel module, in bytes.
 const maxModule = 64 << 20
 
-// Initrd writes what the kernel unpacks and starts: /init, which is joy-guest, the image's modules in /modules, and
+// InitPath is where joy-guest is in an initrd: below the directory that every step's root file system has as a layer,
+// so that it need not be copied there. The kernel is told with rdinit=.
+const InitPath = "/vm/usr/local/bin/joy-guest"
+
+// Initrd writes what the kernel unpacks and starts: joy-guest at InitPath, the image's modules in /modules, and
 // the device nodes that PID 1 needs before it has mounted anything. The bytes depend on img and guest alone.
 // It is not compressed: unpacking costs an emulated CPU more than reading (docs/adr).
 func Initrd(img Image, guest []byte, w io.Writer) error {
@@ -35,7 +39,10 @@ func Initrd(img Image, guest []byte, w io.Writer) error {
 		}
 		c.file(name, 0o644, b)
 	}
-	c.file("init", 0o755, guest)
+	for _, dir := range []string{"vm", "vm/usr", "vm/usr/local", "vm/usr/local/bin"} {
+		c.dir(dir)
+	}
+	c.file(InitPath[1:], 0o755, guest)
 	if err := c.close(); err != nil {
 		return fmt.Errorf("write the initrd: %w", err)
 	}

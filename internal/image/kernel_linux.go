@@ -158,11 +158,11 @@ func (b *builder) stageKernel(k *kernelPackage, order []string) error {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(b.stage, KernelFile), k.kernel, 0o644)
 	}
-	for i, m := range order {
+	for _, m := range order {
 		if err != nil {
 			break
 		}
-		err = os.WriteFile(filepath.Join(b.stage, "modules", fmt.Sprintf("%02d-%s.ko", i, m)), k.modules[m], 0o644)
+		err = os.WriteFile(filepath.Join(b.stage, "modules", fmt.Sprintf("%02d-%s.ko", level(m, k.deps), m)), k.modules[m], 0o644)
 	}
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "store the kernel")

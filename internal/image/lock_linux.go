@@ -49,8 +49,8 @@ func lock(ctx context.Context, path string, waiting func()) (unlock func(), err 
 }
 
 // sweep removes what interrupted builds left. The caller holds the build lock.
-func sweep(cacheDir string) error {
-	entries, err := os.ReadDir(imagesDir(cacheDir))
+func (b *builder) sweep(ctx context.Context) error {
+	entries, err := os.ReadDir(imagesDir(b.CacheDir))
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "sweep the image cache")
 	}
@@ -58,7 +58,11 @@ func sweep(cacheDir string) error {
 		if !strings.HasPrefix(e.Name(), stagePrefix) {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(imagesDir(cacheDir), e.Name())); err != nil {
+		stage := filepath.Join(imagesDir(b.CacheDir), e.Name())
+		if err := b.removeWork(ctx, stage); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(stage); err != nil {
 			return fault.Wrap(fault.Platform, err, "remove what an interrupted build left")
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // wantedModules is what a VM needs before and for its root file system, in this order; what they depend on is found
 // in themselves. Everything else (ext4, tmpfs, PCI, ACPI) is built into Debian's kernel.
 var wantedModules = []string{
-	"virtio_pci", "virtio_console", "virtio_blk", "virtio_rng", "squashfs", "overlay",
+	"virtio_pci", "virtio_console", "virtio_blk", "squashfs", "overlay",
 }
 
 // moduleName is the kernel's own form of a module's name.
@@ -83,4 +83,14 @@ func loadOrder(want []string, deps map[string][]string) (order, missing []string
 		}
 	}
 	return order, missing, nil
+}
+
+// level is how many modules deep a module's dependencies go. Modules of one level need not wait for one another. The
+// dependencies have no cycle: loadOrder has seen to that.
+func level(name string, deps map[string][]string) int {
+	deepest := -1
+	for _, d := range deps[name] {
+		deepest = max(deepest, level(d, deps))
+	}
+	return deepest + 1
 }

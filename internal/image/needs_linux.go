@@ -73,11 +73,7 @@ func (b *builder) prepare() error {
 	if err := Needs(b.Profile, b.LookupEnv); err != nil {
 		return err
 	}
-	temp := b.getenv("TMPDIR")
-	if temp == "" {
-		temp = "/tmp"
-	}
-	for _, dir := range []string{b.CacheDir, temp} {
+	for _, dir := range []string{b.CacheDir, b.tempDir()} {
 		var st unix.Statfs_t
 		if err := unix.Statfs(dir, &st); err != nil {
 			return fault.Wrap(fault.Platform, err, "look at the free space of %s", dir)
@@ -94,6 +90,13 @@ func (b *builder) prepare() error {
 func (b *builder) getenv(key string) string {
 	v, _ := b.LookupEnv(key)
 	return v
+}
+
+func (b *builder) tempDir() string {
+	if dir := b.getenv("TMPDIR"); filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return "/tmp"
 }
 
 // look finds a tool on the build's PATH.

@@ -19,7 +19,7 @@ import (
 // No time in the result is later than newest, which the caller takes from the packages: files that were made during
 // the build get that time, a file of a package keeps its own (Python checks its compiled modules against it). So the
 // bytes follow from the packages and from the version of mksquashfs alone, not from the day of the build.
-func (b *builder) squash(ctx context.Context, path string, newest time.Time) error {
+func (b *builder) squash(ctx context.Context, path string, newest time.Time, options ...string) error {
 	in, err := os.Open(path)
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "read the packed root")
@@ -30,10 +30,10 @@ func (b *builder) squash(ctx context.Context, path string, newest time.Time) err
 	// mksquashfs 4.5 takes -root-mode but neither -root-uid nor -root-time for a tar: hence asRoot and the variable,
 	// https://reproducible-builds.org/specs/source-date-epoch/. It refuses the variable together with -mkfs-time.
 	return b.run(ctx, tool{
-		argv: []string{
+		argv: append([]string{
 			"mksquashfs", "-", filepath.Join(b.stage, RootFile), "-tar", "-comp", "zstd", "-Xcompression-level", "3",
 			"-noappend", "-no-progress", "-quiet", "-root-mode", "0755",
-		},
+		}, options...),
 		env:    []string{"SOURCE_DATE_EPOCH=" + epoch},
 		stdin:  in,
 		asRoot: true,

@@ -53,7 +53,8 @@ func (b *builder) tinyRoot(ctx context.Context, a *archive) error {
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "store the root")
 	}
-	return b.squash(ctx, packed, newest)
+	// Not compressed: it is small, and unpacking its first program took an emulated CPU longer than the rest of a step.
+	return b.squash(ctx, packed, newest, "-noI", "-noD", "-noF", "-noX")
 }
 
 // takeBinary downloads pkg and puts its executable from at the path to, and its licence where Debian has it. at is the

@@ -26,7 +26,9 @@ type tool struct {
 	dir    string
 	stdin  io.Reader
 	stdout io.Writer // nil: the log
-	asRoot bool      // let it see itself as root, where the system lets a user do that
+	// Both are tried first and left out where the system has no namespaces for us; such a system lets nobody mount.
+	asRoot    bool // a user's tool sees itself as root
+	ownMounts bool // what root's tool mounts goes away with it
 }
 
 // run executes one outside program. It and its children end when ctx is cancelled or this process dies. An error
@@ -44,8 +46,8 @@ func (b *builder) run(ctx context.Context, t tool) error {
 	var stderr tail
 	cmd := b.command(ctx, path, t, io.MultiWriter(&stderr, b.Log))
 	err := cmd.Start()
-	if err != nil && t.asRoot { // no user namespaces here
-		t.asRoot = false
+	if err != nil && (t.asRoot || t.ownMounts) { // no namespaces here
+		t.asRoot, t.ownMounts = false, false
 		cmd = b.command(ctx, path, t, io.MultiWriter(&stderr, b.Log))
 		err = cmd.Start()
 	}
@@ -53,6 +55,9 @@ func (b *builder) run(ctx context.Context, t tool) error {
 		err = cmd.Wait()
 	}
 	if ctx.Err() != nil {
+		if cmd.Process != nil {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what of its group did not heed SIGTERM
+		}
 		return ctx.Err()
 	}
 	if err != nil {
@@ -76,6 +81,9 @@ func (b *builder) command(ctx context.Context, path string, t tool, stderr io.Wr
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
+	}
+	if t.ownMounts && os.Geteuid() == 0 {
+		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
 	}
 	return cmd
 }
