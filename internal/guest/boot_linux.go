@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"github.com/joystream-ai/joy/internal/guestproto"
@@ -19,10 +20,9 @@ import (
 // Places in the guest's own root, a tmpfs that no world ever sees.
 const (
 	dirImage   = "/image"   // the image, read-only
-	dirVM      = "/vm"      // what every world finds over the image: joy-guest, machine-id, hosts
+	dirVM      = "/vm"      // what every world finds over the image: joy-guest in /usr/local/bin, machine-id, hosts
 	dirScratch = "/scratch" // the scratch disk: uppers and workspaces
 	dirCgroup  = "/cgroup"  // cgroup2
-	guestPath  = "/usr/local/bin/joy-guest"
 )
 
 // PortName is the name of the virtio-serial port that leads to the host.
@@ -31,7 +31,6 @@ const PortName = "joy"
 // Init is PID 1 of a VM. It does not return: the VM powers off when the host's end of the channel is closed, and
 // stops with a line on the console when it cannot boot.
 func Init() {
-	// One CPU's worth of Go is enough for a relay, and leaves the others to the workload.
 	port, err := boot()
 	if err == nil {
 		err = serve(port)
@@ -85,27 +84,23 @@ func boot() (*os.File, error) {
 	return port, err
 }
 
-// leaveInitramfs moves the guest to a tmpfs root: a world's pivot_root fails while the root is the initramfs.
+// leaveInitramfs moves the guest to a tmpfs root: a world's pivot_root fails while the root is the initramfs. The
+// directory that joy-guest lies in stays where it is and is bound into the new root, which spares a copy.
 func leaveInitramfs() error {
 	const next = "/next"
 	if err := (mount{"root", next, "tmpfs", unix.MS_NODEV | unix.MS_NOSUID, "mode=0755,size=50%"}).make(); err != nil {
 		return err
 	}
-	// The binary goes where every world has it on PATH; the initramfs copy is freed.
-	bin := next + dirVM + guestPath
-	if err := os.MkdirAll(filepath.Dir(bin), 0o755); err != nil {
-		return err
-	}
-	if err := copyFile("/init", bin, 0o755); err != nil {
-		return err
-	}
 	_ = os.RemoveAll("/modules")
-	_ = os.Remove("/init")
-	for _, dir := range []string{"/proc", "/sys", "/dev"} {
+	for _, dir := range []string{"/proc", "/sys", "/dev", dirVM} {
 		if err := os.MkdirAll(next+dir, 0o755); err != nil {
 			return err
 		}
-		if err := unix.Mount(dir, next+dir, "", unix.MS_MOVE, ""); err != nil {
+		flags := uintptr(unix.MS_MOVE)
+		if dir == dirVM {
+			flags = unix.MS_BIND
+		}
+		if err := unix.Mount(dir, next+dir, "", flags, ""); err != nil {
 			return fmt.Errorf("moving %s: %w", dir, err)
 		}
 	}
@@ -121,31 +116,37 @@ func leaveInitramfs() error {
 	return os.Chdir("/")
 }
 
-func copyFile(from, to string, mode os.FileMode) error {
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, b, mode)
-}
-
-// loadModules loads the kernel modules of the image in the order of their names, which is the order of dependency.
+// loadModules loads the kernel modules of the image. A name begins with the module's level: it needs only modules of
+// lower levels, so those of one level are loaded side by side.
 func loadModules(dir string) error {
 	names, err := filepath.Glob(dir + "/*.ko")
 	if err != nil {
 		return err
 	}
 	slices.Sort(names)
-	for _, name := range names {
-		f, err := os.Open(name)
-		if err != nil {
+	for len(names) > 0 {
+		level, _, _ := strings.Cut(filepath.Base(names[0]), "-")
+		var group errgroup.Group
+		for len(names) > 0 && strings.HasPrefix(filepath.Base(names[0]), level+"-") {
+			name := names[0]
+			group.Go(func() error { return loadModule(name) })
+			names = names[1:]
+		}
+		if err := group.Wait(); err != nil {
 			return err
 		}
-		err = unix.FinitModule(int(f.Fd()), "", 0)
-		f.Close()
-		if err != nil && !errors.Is(err, unix.EEXIST) {
-			return fmt.Errorf("loading %s: %w", filepath.Base(name), err)
-		}
+	}
+	return nil
+}
+
+func loadModule(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unix.FinitModule(int(f.Fd()), "", 0); err != nil && !errors.Is(err, unix.EEXIST) { //nolint:gosec // a descriptor
+		return fmt.Errorf("loading %s: %w", filepath.Base(name), err)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func TestBuildTiny(t *testing.T) {
 	require.Equal(t, "6.1.0-1", img.Manifest.Kernel)
 	require.Equal(t, []string{ // dependencies first; overlay is built in
 		"modules/00-virtio_ring.ko", "modules/01-virtio.ko", "modules/02-virtio_pci_modern_dev.ko", "modules/03-virtio_pci.ko",
-		"modules/04-virtio_console.ko", "modules/05-virtio_blk.ko", "modules/06-virtio_rng.ko", "modules/07-squashfs.ko",
+		"modules/04-virtio_console.ko", "modules/05-virtio_blk.ko", "modules/06-virtio_rng.ko", "modules/00-squashfs.ko",
 	}, img.Modules())
 	require.Len(t, img.Manifest.Packages, 3)
 	require.Len(t, img.Manifest.Packages[0].SHA256, 64)
@@ -187,7 +187,7 @@ func TestPackedModule(t *testing.T) {
 	a.addPrograms()
 	img, err := Build(t.Context(), Options{Profile: "tiny", CacheDir: t.TempDir(), sources: a.sources()})
 	require.NoError(t, err)
-	got, err := os.ReadFile(filepath.Join(img.Dir, "modules/07-squashfs.ko"))
+	got, err := os.ReadFile(filepath.Join(img.Dir, "modules/00-squashfs.ko"))
 	require.NoError(t, err)
 	require.Equal(t, module("depends="), got)
 }

@@ -52,8 +52,10 @@ func TestInitrd(t *testing.T) {
 	require.NoError(t, Initrd(img, []byte("guest"), &b))
 	require.Equal(t, a.Bytes(), b.Bytes())
 	names, entries := readCPIO(t, a.Bytes())
-	require.Equal(t, []string{"dev", "dev/console", "dev/null", "modules", "modules/00-virtio.ko",
-		"vm", "vm/usr", "vm/usr/local", "vm/usr/local/bin", InitPath[1:]}, names)
+	require.Equal(t, []string{
+		"dev", "dev/console", "dev/null", "modules", "modules/00-virtio.ko",
+		"vm", "vm/usr", "vm/usr/local", "vm/usr/local/bin", InitPath[1:],
+	}, names)
 	require.Equal(t, entry{0o100755, 1, 5, 0, 0, "guest"}, entries[InitPath[1:]])
 	require.Equal(t, entry{0o020600, 1, 0, 5, 1, ""}, entries["dev/console"])
 	require.Equal(t, entry{0o100644, 1, 6, 0, 0, "module"}, entries["modules/00-virtio.ko"])

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/image"
 )
 
 // machine is a VM to be: files, sizes, accelerator.
@@ -35,7 +36,7 @@ const (
 
 // commandLine is the kernel's. Boot messages below errors stay away from the serial port, which is slow under
 // emulation; a panic is printed and ends the VM.
-const commandLine = "console=ttyS0 quiet loglevel=3 panic=-1 random.trust_cpu=on rdinit=/init"
+const commandLine = "console=ttyS0 quiet loglevel=3 panic=-1 random.trust_cpu=on rdinit=" + image.InitPath
 
 // args is QEMU's command line. q35 under emulation: the plain microvm machine hangs when the host is busy
 // (docs/adr/0004-machine-type.md).
@@ -56,7 +57,6 @@ func (m *machine) args() []string {
 		"-add-fd", fmt.Sprintf("fd=%d,set=2", fdScratch),
 		"-blockdev", "driver=raw,node-name=scratch,discard=unmap,cache.no-flush=on,file.driver=file,file.filename=/dev/fdset/2,file.locking=off,file.discard=unmap",
 		"-device", "virtio-blk-pci,disable-legacy=on,drive=scratch,serial=scratch",
-		"-device", "virtio-rng-pci,disable-legacy=on",
 		"-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
 	}
 }
