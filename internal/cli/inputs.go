@@ -3,11 +3,10 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,40 +27,37 @@ type inputs struct {
 	files map[string]runner.FileInput
 }
 
-// property is what joy reads of one input's schema.
-type property struct {
-	Type    any             `json:"type"`
-	Format  string          `json:"format"`
-	Secret  bool            `json:"x-joy-secret"`
-	Default json.RawMessage `json:"default"`
-}
-
-func (p property) isFile() bool { return p.Type == "string" && p.Format == "file" }
-
 // readInputs reads --input and --input-file by the plan's schema. take keeps the bytes of a file input and says what
 // they are; values of inputs marked x-joy-secret are added to secrets.
 func (a *app) readInputs(p *plan.Plan, flags []string, file string, secrets *secret.Set, take func(name, path string) (runner.FileInput, error)) (*inputs, error) {
-	var spec struct {
-		Properties map[string]property `json:"properties"`
-	}
-	if err := json.Unmarshal(p.Inputs, &spec); err != nil {
+	spec, err := readInputSpec(p.Inputs)
+	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "read the schema of the inputs")
 	}
-	values, err := a.inputValues(spec.Properties, flags, file)
+	values, err := a.inputValues(spec.props, flags, file)
 	if err != nil {
 		return nil, err
 	}
+	if err := spec.knows(values); err != nil {
+		return nil, err
+	}
 	in := &inputs{files: map[string]runner.FileInput{}}
-	for name, prop := range spec.Properties {
+	places := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(spec.props)) {
+		prop := spec.props[name]
 		v, given := values[name]
 		switch {
-		case !given && len(prop.Default) > 0:
+		case !given && len(prop.Default) > 0 && !prop.isFile():
 			values[name] = prop.Default
 		case given && prop.isFile():
 			f, err := fileInput(name, v, p, take)
 			if err != nil {
 				return nil, err
 			}
+			for places[f.Name] {
+				f.Name = name + "-" + f.Name
+			}
+			places[f.Name] = true
 			in.files[name] = f
 			values[name] = json.RawMessage(`"sha256:` + f.SHA256 + `"`)
 		case given && prop.Secret:
@@ -134,52 +130,6 @@ func (a *app) readInputFile(file string) ([]byte, error) {
 	return body, err
 }
 
-// typed turns a flag's text into JSON by the schema's type: text is text unless the schema says otherwise.
-func typed(p property, text string) (json.RawMessage, error) {
-	kinds, _ := p.Type.([]any)
-	if one, ok := p.Type.(string); ok {
-		kinds = []any{one}
-	}
-	if len(kinds) == 0 || slices.Contains(kinds, "string") {
-		return json.Marshal(text)
-	}
-	v := json.RawMessage(text)
-	if !json.Valid(v) {
-		return nil, fmt.Errorf("%q is not of type %v", text, p.Type)
-	}
-	return v, nil
-}
-
-// fileInput reads the value of a file input, which names a file of the user with @.
-func fileInput(name string, v json.RawMessage, p *plan.Plan, take func(name, path string) (runner.FileInput, error)) (runner.FileInput, error) {
-	var text string
-	if err := json.Unmarshal(v, &text); err != nil || !strings.HasPrefix(text, "@") || len(text) == 1 {
-		return runner.FileInput{}, fault.New(fault.Input, "input %s takes a file", name).WithHint("--input %s=@FILE", name)
-	}
-	f, err := take(name, text[1:])
-	if err != nil {
-		return f, fault.Wrap(fault.Input, err, "input %s", name)
-	}
-	f.Name = placeName(name, filepath.Base(text[1:]), p)
-	return f, nil
-}
-
-// placeName is what a file input is called in /workspace/in: its own name in plain characters, with the input's name
-// before it where that would be taken for something else that lies there.
-func placeName(input, base string, p *plan.Plan) string {
-	plain := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r) {
-			return r
-		}
-		return '_'
-	}, base)
-	_, step := p.Step(plain)
-	if step || plain == "input.json" || strings.HasPrefix(plain, ".") {
-		return input + "-" + plain
-	}
-	return plain
-}
-
 // secretBytes is the value that must not appear anywhere: of a string its text.
 func secretBytes(v json.RawMessage) []byte {
 	var s string
@@ -187,18 +137,4 @@ func secretBytes(v json.RawMessage) []byte {
 		return []byte(s)
 	}
 	return bytes.TrimSpace(v)
-}
-
-// hashFile says what a file is without keeping it.
-func (a *app) hashFile(_, path string) (runner.FileInput, error) {
-	f, err := os.Open(a.abs(path))
-	if err != nil {
-		return runner.FileInput{}, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return runner.FileInput{}, errors.Join(err, fmt.Errorf("%s is not an ordinary file", path))
-	}
-	sum, size, err := digest.Reader(f)
-	return runner.FileInput{Size: size, SHA256: strings.TrimPrefix(sum, "sha256:")}, err
 }

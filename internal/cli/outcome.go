@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/runner"
 	"github.com/joystream-ai/joy/internal/term"
 )
@@ -18,11 +19,12 @@ const tailLines = 15
 func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 	for _, s := range out.Steps {
 		if s.Status == runner.Failed {
-			a.sayFailure(s)
+			a.sayFailure(s, out.Status == runner.Interrupted)
 		}
 	}
 	if f := out.Failure; f != nil && f.Step == "" {
 		fmt.Fprintf(a.err, "%s %s (failure_kind: %s)\n", a.err.fail.Render("run failed:"), term.Line(f.Err.Error()), f.Kind)
+		a.sayHints(f.Err)
 	}
 	if a.quiet {
 		return
@@ -44,15 +46,33 @@ func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 	a.say("next: %s", a.err.bold.Render(next))
 }
 
-func (a *app) sayFailure(s runner.StepOutcome) {
+func (a *app) sayFailure(s runner.StepOutcome, interrupted bool) {
 	f := s.Failure
-	fmt.Fprintf(a.err, "%s %s (exit %d, after %s, failure_kind: %s)\n", a.err.fail.Render("step "+s.ID+" failed:"),
-		term.Line(f.Err.Error()), s.ExitCode, short(s.Duration), f.Kind)
+	fmt.Fprintf(a.err, "%s %s (%safter %s, failure_kind: %s)\n", a.err.fail.Render("step "+s.ID+" failed:"),
+		term.Line(f.Err.Error()), exitText(s, interrupted), short(s.Duration), f.Kind)
+	a.sayHints(f.Err)
 	for _, line := range lastLines(s.Tail, tailLines) {
 		fmt.Fprintf(a.err, "  %s %s\n", a.err.dim.Render("|"), term.Line(line))
 	}
 	if s.Log != "" && len(s.Tail) > 0 {
 		a.say("  all of its output: %s.{stdout,stderr}", term.Line(a.rel(s.Log)))
+	}
+}
+
+// exitText is the exit status of a command that had one: the end of one that joy killed is joy's, not its own.
+func exitText(s runner.StepOutcome, interrupted bool) string {
+	if interrupted || s.Log == "" || s.Failure.Timeout || s.Failure.Kind != fault.Agent {
+		return ""
+	}
+	return fmt.Sprintf("exit %d, ", s.ExitCode)
+}
+
+// sayHints prints the remedies that a failure carries.
+func (a *app) sayHints(err error) {
+	for _, e := range fault.All(err) {
+		if e.Hint != "" {
+			fmt.Fprintf(a.err, "%s %s\n", a.err.note.Render("hint:"), term.Line(e.Hint))
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -84,17 +83,24 @@ func newRunDir(st *state.Dir) (state.Run, error) {
 	return state.Run{}, errors.New("no free run id")
 }
 
-// execute runs the plan on the record.
-func (r *record) execute(ctx context.Context, a *app, t *target, p sandbox.Provider, img string, in *inputs, secrets *secret.Set) runner.Outcome {
+// execute runs the plan on the record until asked is cancelled.
+func (r *record) execute(asked context.Context, a *app, t *target, p sandbox.Provider, img string, in *inputs, secrets *secret.Set) runner.Outcome {
 	b := broker.New(broker.Config{
 		Workspace: t.plan.Agent.Workspace, Agent: t.plan.Agent.Name, Run: r.run.ID, Ledger: r.ledger, Secrets: secrets,
 	})
-	skip, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	// The runner is only told to stop; which signal it was is the exit code's business.
+	ctx, stop := context.WithCancel(context.WithoutCancel(asked))
+	defer stop()
+	skip, skipCollect := context.WithCancel(context.Background())
+	defer skipCollect()
+	defer context.AfterFunc(asked, func() {
+		a.say("stopping: collecting what is there and destroying the VM (Ctrl-C again to skip artifact collection)")
+		stop()
+	})()
 	go func() {
 		select {
 		case <-a.signals.second:
-			cancel()
+			skipCollect()
 		case <-skip.Done():
 		}
 	}()
@@ -186,44 +192,4 @@ func selfDigest() string {
 		return "unknown"
 	}
 	return sum
-}
-
-// resultFile is what result.json holds.
-type resultFile struct {
-	Schema  string                `json:"schema"`
-	Run     string                `json:"run"`
-	Outcome string                `json:"outcome"`
-	Steps   map[string]stepResult `json:"steps"`
-}
-
-type stepResult struct {
-	Status    string           `json:"status"`
-	Output    any              `json:"output,omitempty"`
-	Artifacts []artifactResult `json:"artifacts,omitempty"`
-	Failure   string           `json:"failure_kind,omitempty"`
-}
-
-type artifactResult struct {
-	Name   string `json:"name"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-}
-
-func (r *record) writeResult(out runner.Outcome) error {
-	res := resultFile{"joy.result/1", r.run.ID, out.Status, map[string]stepResult{}}
-	for _, s := range out.Steps {
-		sr := stepResult{Status: s.Status, Output: s.Output}
-		for _, a := range s.Artifacts {
-			sr.Artifacts = append(sr.Artifacts, artifactResult{a.Name, a.Size, a.SHA256})
-		}
-		if s.Failure != nil {
-			sr.Failure = string(s.Failure.Kind)
-		}
-		res.Steps[s.ID] = sr
-	}
-	body, err := json.MarshalIndent(res, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(r.run.Dir, "result.json"), append(body, '\n'), 0o600)
 }

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/image"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/runner"
 	"github.com/joystream-ai/joy/internal/sandbox"
@@ -62,7 +63,7 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	provider, image, err := a.provider(t.plan)
+	provider, pin, err := a.provider(t.plan)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err := rec.begin(t, a.ledgerTo(o)); err != nil {
 		return err
 	}
-	return a.reportRun(ctx, rec, rec.execute(ctx, a, t, provider, image, in, secrets))
+	return a.reportRun(ctx, rec, rec.execute(ctx, a, t, provider, pin, in, secrets))
 }
 
 // ledgerTo is where the ledger is printed while the run goes on.
@@ -104,15 +105,30 @@ func (a *app) provider(p *plan.Plan) (sandbox.Provider, string, error) {
 	if name != microvm.Name {
 		return nil, "", fault.New(fault.Platform, "this version of joy has no sandbox provider %s", name).WithHint("joy run --sandbox microvm")
 	}
-	image, err := a.pinnedImage(p)
+	pin, err := a.pinnedImage(p)
 	if err != nil {
 		return nil, "", err
 	}
 	accel, _ := a.env.LookupEnv("JOY_ACCEL")
-	return &microvm.Provider{CacheDir: a.cfg.Dirs.Cache, Accel: accel}, image, nil
+	return candid{&microvm.Provider{CacheDir: a.cfg.Dirs.Cache, Accel: accel}, a}, pin, nil
 }
 
-// pinnedImage is the plan's image for this machine. A plan without a step in the VM needs none.
+// candid is a provider that tells a person when what it gives is less than a boundary.
+type candid struct {
+	sandbox.Provider
+	app *app
+}
+
+// Create warns once the VM is there: a plan that refuses emulation has none.
+func (c candid) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	sb, err := c.Provider.Create(ctx, spec)
+	if err == nil && sb.Info().Isolation == "emulated" && !c.app.quiet {
+		c.app.warn("running under emulation (TCG): slower, and not a security boundary by QEMU's own terms; policy.isolation: hardware refuses it")
+	}
+	return sb, err
+}
+
+// pinnedImage is the plan's image for this machine, which must be here. A plan without a step in the VM needs none.
 func (a *app) pinnedImage(p *plan.Plan) (string, error) {
 	needed := false
 	for _, s := range p.Steps {
@@ -129,13 +145,26 @@ func (a *app) pinnedImage(p *plan.Plan) (string, error) {
 		e.Code = "JOY-NO-IMAGE-PIN"
 		return "", e
 	}
-	return *pin, nil
+	return *pin, a.imageIsHere(*pin, p.Image.Profile)
+}
+
+func (a *app) imageIsHere(pin, profile string) error {
+	_, err := image.Find(a.cfg.Dirs.Cache, pin)
+	if !errors.Is(err, image.ErrNotFound) {
+		return err
+	}
+	e := fault.Wrap(fault.Platform, image.ErrNotFound, "the image that the lock pins, %s, is not on this machine", pin)
+	e.Code = "JOY-NO-IMAGE"
+	if profile == "" {
+		return e.WithHint("joy image list shows what is here")
+	}
+	return e.WithHint("joy image build --profile %s; if its digest differs, joy build --update image", profile)
 }
 
 // keepFile stores a file input under its digest and hands the run the stored bytes.
 func (r *record) keepFile(a *app) func(name, path string) (runner.FileInput, error) {
 	return func(_, path string) (runner.FileInput, error) {
-		f, err := os.Open(a.abs(path))
+		f, err := a.openInput(path)
 		if err != nil {
 			return runner.FileInput{}, err
 		}
@@ -161,6 +190,8 @@ func (a *app) reportRun(ctx context.Context, rec *record, out runner.Outcome) er
 		e := fault.New(fault.Platform, "the VM %s may still be alive", out.VM).WithHint("run \"joy gc\" to destroy what is left")
 		e.Code = codeVMAlive
 		return e
+	case out.Status == runner.Interrupted && a.json:
+		return exit(exitCode(context.Cause(ctx))) // stdout is the ledger, and run.finished says it
 	case out.Status == runner.Interrupted:
 		return context.Cause(ctx)
 	case out.RecordErr != nil:
