@@ -26,6 +26,7 @@ func TestLoadOrder(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"c", "b", "a"}, order)
 	require.Empty(t, missing)
+	require.Equal(t, []int{0, 1, 2}, []int{level("c", deps), level("b", deps), level("a", deps)})
 	_, missing, err = loadOrder([]string{"a", "gone"}, deps)
 	require.NoError(t, err)
 	require.Equal(t, []string{"gone"}, missing)

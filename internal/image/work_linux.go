@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
@@ -56,6 +57,12 @@ func (b *builder) removeWork(ctx context.Context, stage string) error {
 	return nil
 }
 
+// A build that was killed may have left tools that write for a while: they notice nothing until they are done.
+const (
+	endingLimit = time.Minute
+	endingPoll  = time.Second
+)
+
 // removeTree deletes dir, which may belong to the other users mmdebstrap worked as. Nothing may be mounted below it:
 // deleting would then reach into what is mounted.
 func (b *builder) removeTree(ctx context.Context, dir string) error {
@@ -69,8 +76,24 @@ func (b *builder) removeTree(ctx context.Context, dir string) error {
 	if bytes.Contains(mounts, []byte(" "+dir+"/")) {
 		return errors.New("something is still mounted there: umount it first")
 	}
-	if err := os.RemoveAll(dir); err == nil || os.Geteuid() == 0 {
-		return err
+	tick := time.NewTicker(endingPoll)
+	defer tick.Stop()
+	for end := time.Now().Add(endingLimit); ; {
+		err := os.RemoveAll(dir)
+		if err != nil && os.Geteuid() != 0 {
+			err = b.run(ctx, tool{argv: []string{"mmdebstrap", "--unshare-helper", "rm", "-rf", "--one-file-system", "--", dir}})
+			err = errors.Join(err, os.RemoveAll(dir)) // the helper may empty dir, but /tmp lets only its owner remove it
+		}
+		if _, gone := os.Lstat(dir); errors.Is(gone, fs.ErrNotExist) {
+			return nil
+		}
+		if time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return b.run(ctx, tool{argv: []string{"mmdebstrap", "--unshare-helper", "rm", "-rf", "--one-file-system", "--", dir}})
 }

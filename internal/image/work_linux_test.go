@@ -12,8 +12,8 @@ func testBuilder(t *testing.T) *builder {
 	t.Helper()
 	tmp, cache := t.TempDir(), t.TempDir()
 	require.NoError(t, os.MkdirAll(imagesDir(cache), 0o755))
-	stage, err := os.MkdirTemp(imagesDir(cache), stagePrefix)
-	require.NoError(t, err)
+	stage := filepath.Join(imagesDir(cache), stagePrefix+"1")
+	require.NoError(t, os.Mkdir(stage, 0o755))
 	return &builder{stage: stage, Options: Options{CacheDir: cache, LookupEnv: func(key string) (string, bool) {
 		return tmp, key == "TMPDIR"
 	}}}
