@@ -53,7 +53,8 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("a $ref to %s leads out of the schema", url)
 }
 
-// Check says in one line what is wrong with value, which is JSON, or nil.
+// Check says in one line what is wrong with value, which is JSON, or nil. The line quotes parts of the value: it is
+// bounded, and may hold whatever the value holds.
 func (s *Schema) Check(value json.RawMessage) error {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
 	if err != nil {
@@ -87,5 +88,18 @@ func collect(e *jsonschema.ValidationError, out *[]string) {
 	if _, ok := e.ErrorKind.(*kind.Schema); ok {
 		return
 	}
-	*out = append(*out, where+": "+e.ErrorKind.LocalizedString(english))
+	*out = append(*out, brief(where, maxWhere)+": "+brief(e.ErrorKind.LocalizedString(english), maxWhat))
+}
+
+// Bounds of what a line says of one mistake, in bytes: the value may be megabytes.
+const (
+	maxWhere = 120
+	maxWhat  = 300
+)
+
+func brief(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -2,7 +2,9 @@ package schema
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -47,4 +49,51 @@ func TestCheck(t *testing.T) {
 	everything, err := Compile(nil)
 	require.NoError(t, err)
 	require.NoError(t, everything.Check(json.RawMessage(`[1, null]`)))
+}
+
+// What is said of a value stays short, however long the value is.
+func TestCheckIsBrief(t *testing.T) {
+	long := strings.Repeat("é", 1<<20)
+	for name, schema := range map[string]string{
+		"value": `{"additionalProperties": {"type": "string", "pattern": "^x$"}}`,
+		"key":   `{"additionalProperties": false}`,
+		"place": `{"additionalProperties": {"type": "integer"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			value, err := json.Marshal(map[string]string{long: long})
+			require.NoError(t, err)
+			s, err := Compile(json.RawMessage(schema))
+			require.NoError(t, err)
+			err = s.Check(value)
+			require.Error(t, err)
+			require.Less(t, len(err.Error()), 5*(maxWhere+maxWhat+10))
+			require.True(t, utf8.ValidString(err.Error()))
+		})
+	}
+}
+
+// A schema that refers to itself is either refused or ends.
+func TestCheckEnds(t *testing.T) {
+	s, err := Compile(json.RawMessage(`{"$ref": "#"}`))
+	if err == nil {
+		err = s.Check(json.RawMessage(`{}`))
+	}
+	require.Error(t, err)
+}
+
+// Bundles bring their own schemas: whatever they write, Compile and Check return.
+func FuzzSchema(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `true`, `{"type": "object", "required": ["a"]}`, `{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#"}}}`,
+		`{"pattern": "(?=x)"}`, `{"$id": "https://example.com/", "$ref": "x"}`, `{"$schema": "https://example.com/s"}`,
+		`{"if": {"const": 1}, "then": false}`, `{"multipleOf": 0}`, `{"uniqueItems": true, "contains": {"type": "null"}}`,
+	} {
+		f.Add([]byte(s), []byte(`{"a": [1, 1, "x"]}`))
+	}
+	f.Fuzz(func(_ *testing.T, schema, value []byte) {
+		s, err := Compile(schema)
+		if err == nil {
+			_ = s.Check(value)
+		}
+	})
 }
