@@ -27,6 +27,7 @@ func TestScript(t *testing.T) {
 			"exits":  exits,
 			"json":   checkJSON,
 			"copies": copies,
+			"vm":     storyVM,
 		},
 	})
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -95,8 +96,11 @@ func (a *app) inputValues(props map[string]property, flags []string, file string
 		if err != nil {
 			return nil, fault.Wrap(fault.Input, err, "read the input file").At(file, 0, 0)
 		}
-		if err := json.Unmarshal(body, &values); err != nil {
-			return nil, fault.Wrap(fault.Input, err, "the input file is not a JSON object").At(file, 0, 0)
+		var wrong *json.UnmarshalTypeError
+		if err := json.Unmarshal(body, &values); errors.As(err, &wrong) || err == nil && values == nil {
+			return nil, fault.New(fault.Input, "the input file is not a JSON object").At(file, 0, 0)
+		} else if err != nil {
+			return nil, fault.Wrap(fault.Input, err, "the input file is not JSON").At(file, 0, 0)
 		}
 	}
 	for _, f := range flags {

@@ -63,7 +63,7 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	provider, pin, err := a.provider(t.plan)
+	provider, err := a.provider(t.plan)
 	if err != nil {
 		return err
 	}
@@ -75,6 +75,10 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	defer rec.close()
 	// The bytes that run are the bytes checked here, in one read, into the store.
 	if err := t.checkDrift(rec.keepBundleFile); err != nil {
+		return err
+	}
+	pin, err := a.pinnedImage(t.plan)
+	if err != nil {
 		return err
 	}
 	secrets := secret.NewSet()
@@ -96,21 +100,17 @@ func (a *app) ledgerTo(o runOptions) io.Writer {
 	return a.out
 }
 
-// provider is where the plan's VM comes from, and the image pinned for it.
-func (a *app) provider(p *plan.Plan) (sandbox.Provider, string, error) {
+// provider is where the plan's VM comes from.
+func (a *app) provider(p *plan.Plan) (sandbox.Provider, error) {
 	name := a.cfg.Sandbox
 	if !slices.Contains(p.Policy.Providers, name) {
-		return nil, "", fault.New(fault.Policy, "the plan does not allow the sandbox provider %s (policy.providers: %s)", name, strings.Join(p.Policy.Providers, ", "))
+		return nil, fault.New(fault.Policy, "the plan does not allow the sandbox provider %s (policy.providers: %s)", name, strings.Join(p.Policy.Providers, ", "))
 	}
 	if name != microvm.Name {
-		return nil, "", fault.New(fault.Platform, "this version of joy has no sandbox provider %s", name).WithHint("joy run --sandbox microvm")
-	}
-	pin, err := a.pinnedImage(p)
-	if err != nil {
-		return nil, "", err
+		return nil, fault.New(fault.Platform, "this version of joy has no sandbox provider %s", name).WithHint("joy run --sandbox microvm")
 	}
 	accel, _ := a.env.LookupEnv("JOY_ACCEL")
-	return candid{&microvm.Provider{CacheDir: a.cfg.Dirs.Cache, Accel: accel}, a}, pin, nil
+	return candid{&microvm.Provider{CacheDir: a.cfg.Dirs.Cache, Accel: accel}, a}, nil
 }
 
 // candid is a provider that tells a person when what it gives is less than a boundary.
