@@ -25,6 +25,7 @@ func sections(a *app) []section {
 		}},
 		{"record", "Look back:", []*cobra.Command{
 			newLedgerCmd(a),
+			newArtifactCmd(a),
 		}},
 		{"machine", "This machine:", []*cobra.Command{
 			newImageCmd(a),
