@@ -32,15 +32,15 @@ func (d Difference) Fault(dir string) *fault.Error {
 	var f *fault.Error
 	switch d.Kind {
 	case Missing:
-		f = fault.New(fault.Drift, "is pinned as %s and is missing", d.Want)
+		f = fault.New(fault.Drift, "the file is missing; it is pinned as %s", d.Want)
 	case Added:
-		f = fault.New(fault.Drift, "is not pinned, and its digest is %s", d.Got)
+		f = fault.New(fault.Drift, "the file is not pinned; its digest is %s", d.Got)
 	case ModeChanged:
-		f = fault.New(fault.Drift, "is pinned with mode %s and has mode %s", d.Want, d.Got)
+		f = fault.New(fault.Drift, "the mode has changed: pinned %s, now %s", d.Want, d.Got)
 	case Refused:
 		f = fault.New(fault.Drift, "%s", d.Got)
 	default:
-		f = fault.New(fault.Drift, "is pinned as %s and its digest is %s", d.Want, d.Got)
+		f = fault.New(fault.Drift, "the file has changed: pinned %s, now %s", d.Want, d.Got)
 	}
 	f.Code = "JOY-DRIFT"
 	return f.At(strings.TrimPrefix(dir+"/"+d.Path, "./"), 0, 0).
