@@ -26,6 +26,13 @@ const Ready = "joy-guest 1\n"
 // DoorPort is where the broker's door listens on 127.0.0.1 inside each world: J-O-Y on a telephone.
 const DoorPort = 569
 
+// Connections to the broker's door that are carried at once, for one world and for all of them. Further ones wait in
+// the listener's backlog until one ends; each costs the guest a window of memory that no world pays for.
+const (
+	WorldDoors = 32
+	MaxDoors   = 128
+)
+
 // Op is what a stream is for.
 type Op string
 

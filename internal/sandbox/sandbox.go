@@ -136,9 +136,10 @@ type Collected struct {
 	Skipped []Skip
 }
 
-// Skip is something in /workspace/out that was not taken, and why: link, device, fifo, socket, too-large, total, count, name, unreadable.
+// Skip is something in /workspace/out that was not taken, and why: link, device, fifo, socket, too-large, total, count,
+// depth, unreadable. Without a Path it is out itself (link, not-a-directory, …), or says how many were not named (more).
 type Skip struct {
 	Path   string
 	Reason string
-	Size   int64
+	Size   int64 // bytes; of more, entries
 }

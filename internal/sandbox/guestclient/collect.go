@@ -1,6 +1,8 @@
 package guestclient
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,42 +14,69 @@ import (
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
 
-// maxSkips bounds what a guest may report as left behind.
-const maxSkips = 2_000
-
 // collection reads one Collect stream.
 type collection struct {
+	ctx    context.Context //nolint:containedctx // of one call
 	frames *guestproto.Frames
 	caps   policy.Artifacts
 	put    func(sandbox.Found, io.Reader) error
+	got    sandbox.Collected
+	last   []byte // path
 	files  int
 	bytes  int64
 }
 
-func (c *collection) receive(got *sandbox.Collected) error {
+// sink is an error of the caller's own put.
+type sink struct{ error }
+
+func (s sink) Unwrap() error { return s.error }
+
+// Collect takes what the step left in /workspace/out; see sandbox.World. The caps are enforced here too, whatever the
+// guest does with them.
+func (w *world) Collect(ctx context.Context, caps policy.Artifacts, put func(sandbox.Found, io.Reader) error) (sandbox.Collected, error) {
+	stream, done, err := w.client.open(ctx, guestproto.Request{Op: guestproto.OpCollect, World: w.id, Collect: &guestproto.Collect{Caps: caps}})
+	if err != nil {
+		return sandbox.Collected{}, err
+	}
+	defer done()
+	c := collection{ctx: ctx, frames: guestproto.NewFrames(stream), caps: caps, put: put}
+	err = c.receive()
+	var refused *refusal
+	var mine sink
+	switch {
+	case err == nil, errors.As(err, &refused):
+		return c.got, err
+	case errors.As(err, &mine):
+		return c.got, mine.error
+	default:
+		return c.got, w.client.failed(ctx, err)
+	}
+}
+
+// next reads one frame. A guest may send faster than a deadline is looked at.
+func (c *collection) next() (guestproto.Kind, []byte, error) {
+	kind, body, err := c.frames.Read()
+	if err == nil {
+		err = c.ctx.Err()
+	}
+	return kind, body, err
+}
+
+func (c *collection) receive() error {
 	for {
-		kind, body, err := c.frames.Read()
+		kind, body, err := c.next()
 		if err != nil {
 			return err
 		}
 		switch kind {
-		case guestproto.FrameFile:
+		case guestproto.FrameFile, guestproto.FrameSkip:
 			var head guestproto.FileHeader
 			if err := json.Unmarshal(body, &head); err != nil {
 				return err
 			}
-			if err := c.file(head, got); err != nil {
+			if err := c.entry(kind, head); err != nil {
 				return err
 			}
-		case guestproto.FrameSkip:
-			var head guestproto.FileHeader
-			if err := json.Unmarshal(body, &head); err != nil {
-				return err
-			}
-			if len(got.Skipped) >= maxSkips {
-				return errors.New("more skipped files than it may report")
-			}
-			got.Skipped = append(got.Skipped, sandbox.Skip{Path: string(head.Path), Reason: head.Reason, Size: head.Size})
 		case guestproto.FrameEnd:
 			return nil
 		case guestproto.FrameError:
@@ -58,24 +87,60 @@ func (c *collection) receive(got *sandbox.Collected) error {
 	}
 }
 
+func (c *collection) entry(kind guestproto.Kind, head guestproto.FileHeader) error {
+	if kind == guestproto.FrameFile {
+		if err := checkPath(c.last, head.Path); err != nil {
+			return err
+		}
+		c.last = head.Path
+		return c.file(head)
+	}
+	if len(c.got.Skipped) > guestproto.MaxSkips {
+		return errors.New("more skipped files than it may report")
+	}
+	if len(head.Path) > guestproto.MaxPath || !guestproto.SkipReasons[head.Reason] || head.Size < 0 {
+		return errors.New("a skipped file that cannot be")
+	}
+	c.got.Skipped = append(c.got.Skipped, sandbox.Skip{Path: string(head.Path), Reason: head.Reason, Size: head.Size})
+	return nil
+}
+
+// checkPath holds a path to what a walk can find, in the order of a walk, so that no file comes twice.
+func checkPath(last, path []byte) error {
+	if len(path) == 0 || len(path) > guestproto.MaxPath || bytes.IndexByte(path, 0) >= 0 {
+		return errors.New("a path that cannot be")
+	}
+	for part := range bytes.SplitSeq(path, []byte("/")) {
+		if len(part) == 0 || string(part) == "." || string(part) == ".." {
+			return errors.New("a path that leaves /workspace/out")
+		}
+	}
+	if last != nil && guestproto.ComparePaths(last, path) >= 0 {
+		return errors.New("files out of order")
+	}
+	return nil
+}
+
 // file hands one file to put and checks that put read all of it.
-func (c *collection) file(head guestproto.FileHeader, got *sandbox.Collected) error {
-	c.files++
-	c.bytes += head.Size
-	if head.Size < 0 || head.Size > int64(c.caps.MaxFile) || c.files > c.caps.MaxFiles || c.bytes > int64(c.caps.MaxTotal) {
+func (c *collection) file(head guestproto.FileHeader) error {
+	if head.Size < 0 || head.Size > int64(c.caps.MaxFile) || c.files >= c.caps.MaxFiles || head.Size > int64(c.caps.MaxTotal)-c.bytes {
 		return errors.New("more files than the plan's caps allow")
 	}
-	r := &fileReader{frames: c.frames, left: head.Size}
+	c.files++
+	c.bytes += head.Size
+	r := &fileReader{collection: c, left: head.Size}
 	found := sandbox.Found{Path: string(head.Path), Size: head.Size, ModTime: time.Unix(0, head.ModTime).UTC()}
-	if err := c.put(found, r); err != nil {
-		if r.cut == nil {
-			return sink{err}
-		}
+	err := c.put(found, r)
+	switch {
+	case r.broken != nil:
+		return r.broken
+	case r.cut != nil:
 		// The guest could not read its own file to the end: that is the step's doing, and no artifact.
-		got.Skipped = append(got.Skipped, sandbox.Skip{Path: found.Path, Reason: "unreadable", Size: head.Size})
+		c.got.Skipped = append(c.got.Skipped, sandbox.Skip{Path: found.Path, Reason: "unreadable", Size: head.Size})
 		return nil
-	}
-	if !r.done {
+	case err != nil:
+		return sink{err}
+	case !r.done:
 		return sink{fmt.Errorf("collecting %q: not read to its end", head.Path)}
 	}
 	return nil
@@ -83,29 +148,33 @@ func (c *collection) file(head guestproto.FileHeader, got *sandbox.Collected) er
 
 // fileReader is the body of one file: FrameData… and FrameFileEnd.
 type fileReader struct {
-	frames *guestproto.Frames
+	*collection
 	rest   []byte
 	left   int64
 	done   bool
 	cut    error // the guest's own reading failed
+	broken error // the channel, or the guest's word, failed
 }
 
 func (r *fileReader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
-		if r.done {
+		switch {
+		case r.broken != nil:
+			return 0, r.broken
+		case r.cut != nil:
+			return 0, r.cut
+		case r.done:
 			return 0, io.EOF
 		}
-		if err := r.next(); err != nil {
-			return 0, err
-		}
+		r.broken = r.fill()
 	}
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]
 	return n, nil
 }
 
-func (r *fileReader) next() error {
-	kind, body, err := r.frames.Read()
+func (r *fileReader) fill() error {
+	kind, body, err := r.next()
 	if err != nil {
 		return err
 	}
@@ -122,14 +191,14 @@ func (r *fileReader) next() error {
 		if err := json.Unmarshal(body, &reply); err != nil {
 			return err
 		}
-		if reply.Error != "" {
+		switch {
+		case reply.Error != "":
 			r.cut = errors.New(reply.Error)
-			return r.cut
-		}
-		if r.left != 0 {
+		case r.left != 0:
 			return errors.New("a file smaller than announced")
+		default:
+			r.done = true
 		}
-		r.done = true
 		return nil
 	default:
 		return fmt.Errorf("frame of kind %d in a file", kind)

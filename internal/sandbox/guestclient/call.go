@@ -1,0 +1,131 @@
+package guestclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"github.com/joystream-ai/joy/internal/guestproto"
+)
+
+// stuckWait is how long a call may go on after its ctx has ended. Only a guest that takes nothing from the channel any
+// more can hold it that long, and its session is then ended.
+const stuckWait = 30 * time.Second
+
+// refusal is the guest's word that it did not do what was asked: no failure of the channel.
+type refusal struct{ msg string }
+
+func (r *refusal) Error() string { return r.msg }
+
+// open starts a request on a stream of its own. Reading and writing fail once ctx has ended. done closes the stream
+// and must be called.
+func (c *Client) open(ctx context.Context, req guestproto.Request) (stream *yamux.Stream, done func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	finished := make(chan struct{})
+	watch := context.AfterFunc(ctx, func() { c.endWhenStuck(finished) })
+	cut := func() bool { return true }
+	done = func() {
+		cut()
+		if stream != nil {
+			stream.Close()
+		}
+		watch()
+		close(finished)
+	}
+	stream, err = c.session.OpenStream()
+	if err == nil {
+		cut = context.AfterFunc(ctx, func() { _ = stream.SetDeadline(time.Unix(1, 0)) })
+		err = guestproto.WriteMessage(stream, req)
+	}
+	switch {
+	case err == nil:
+		return stream, done, nil
+	case errors.Is(err, guestproto.ErrTooLarge):
+		err = fmt.Errorf("more than %d bytes in one request", guestproto.MaxMessage)
+	default:
+		err = c.failed(ctx, err)
+	}
+	done()
+	return nil, nil, err
+}
+
+func (c *Client) endWhenStuck(finished <-chan struct{}) {
+	limit := time.NewTimer(stuckWait)
+	defer limit.Stop()
+	select {
+	case <-finished:
+	case <-limit.C:
+		_ = c.broken(fmt.Errorf("nothing taken from the channel for %s", stuckWait))
+	}
+}
+
+// failed turns an error on a stream into what the caller may know: ctx's own, or that the VM is gone. A stream that
+// ends in the middle while the session lives is a broken guest.
+func (c *Client) failed(ctx context.Context, err error) error {
+	if c.session.IsClosed() {
+		<-c.ended // accept knows why
+		return c.gone()
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return c.broken(err)
+}
+
+// call makes one request and reads its reply; body, when given, follows the request and has ended when call returns.
+func (c *Client) call(ctx context.Context, req guestproto.Request, body func(io.Writer) error) (guestproto.Reply, error) {
+	var reply guestproto.Reply
+	stream, done, err := c.open(ctx, req)
+	if err != nil {
+		return reply, err
+	}
+	defer done()
+	sent := make(chan error, 1)
+	out := &bodyWriter{stream: stream}
+	go func() {
+		var err error
+		if body != nil {
+			err = body(out)
+		}
+		if err != nil {
+			stream.Close() // the guest sees the end of half a body, and answers
+		}
+		sent <- err
+	}()
+	err = guestproto.ReadMessage(stream, &reply)
+	if err != nil || reply.Error != "" {
+		stream.Close() // a guest that refuses has stopped reading
+	}
+	mine := <-sent
+	switch {
+	case err != nil:
+		return reply, c.failed(ctx, err)
+	case mine != nil && !out.failed:
+		return reply, mine
+	case reply.Error != "":
+		return reply, &refusal{reply.Error}
+	case mine != nil:
+		return reply, c.failed(ctx, mine)
+	}
+	return reply, nil
+}
+
+// bodyWriter tells the stream's own failures from those of whoever writes the body.
+type bodyWriter struct {
+	stream io.Writer
+	failed bool
+}
+
+func (b *bodyWriter) Write(p []byte) (int, error) {
+	n, err := b.stream.Write(p)
+	if err != nil {
+		b.failed = true
+	}
+	return n, err
+}
