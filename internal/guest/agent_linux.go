@@ -18,10 +18,17 @@ import (
 // agent serves the host's requests. It is the only process of the guest that knows the host.
 type agent struct {
 	session *yamux.Session
-	limits  guestproto.Start
+	doors   chan struct{} // a place for each connection carried
 
 	mu     sync.Mutex
-	worlds map[string]*world // nil: being made
+	limits guestproto.Start
+	worlds map[string]*place
+}
+
+// place is a world, or one in the making: made is closed when world is set, or never will be.
+type place struct {
+	made  chan struct{}
+	world *world
 }
 
 // serve runs the session until the host's end is closed.
@@ -30,7 +37,7 @@ func serve(port io.ReadWriteCloser) error {
 	if err != nil {
 		return err
 	}
-	a := &agent{session: session, worlds: map[string]*world{}}
+	a := &agent{session: session, doors: make(chan struct{}, guestproto.MaxDoors), worlds: map[string]*place{}}
 	for {
 		stream, err := session.AcceptStream()
 		if err != nil {
@@ -49,9 +56,7 @@ func (a *agent) handle(stream net.Conn) {
 	var reply guestproto.Reply
 	switch {
 	case req.Op == guestproto.OpStart && req.Start != nil:
-		boot, err := start(*req.Start)
-		a.limits, reply = *req.Start, replyOf(err)
-		reply.Boot = boot
+		reply = a.start(*req.Start)
 	case req.Op == guestproto.OpOpen && req.Open != nil:
 		reply = replyOf(a.open(req.World, *req.Open))
 	case req.Op == guestproto.OpPut && req.Put != nil:
@@ -69,7 +74,7 @@ func (a *agent) handle(stream net.Conn) {
 		}
 		return
 	case req.Op == guestproto.OpKill:
-		reply = replyOf(a.withWorld(req.World, func(w *world) error { return w.kill(req.Command) }))
+		reply = replyOf(a.withWorld(req.World, func(w *world) error { return w.commands.kill(req.Command) }))
 	case req.Op == guestproto.OpClose:
 		reply = replyOf(a.close(req.World))
 	case req.Op == guestproto.OpPing:
@@ -100,87 +105,73 @@ func ping(p *guestproto.Ping) guestproto.Reply {
 	return reply
 }
 
-func (a *agent) open(id string, spec guestproto.Open) error {
+func (a *agent) start(s guestproto.Start) guestproto.Reply {
 	a.mu.Lock()
-	if _, taken := a.worlds[id]; taken {
-		a.mu.Unlock()
+	defer a.mu.Unlock()
+	a.limits = s
+	boot, err := start(&a.limits)
+	reply := replyOf(err)
+	reply.Boot = boot
+	return reply
+}
+
+func (a *agent) open(id string, spec guestproto.Open) error {
+	p := &place{made: make(chan struct{})}
+	defer close(p.made)
+	a.mu.Lock()
+	limits := a.limits
+	_, taken := a.worlds[id]
+	if !taken {
+		a.worlds[id] = p
+	}
+	a.mu.Unlock()
+	if taken {
 		return fmt.Errorf("world %q exists", id)
 	}
-	a.worlds[id] = nil
-	a.mu.Unlock()
-
-	w, err := newWorld(id, spec, a.limits)
+	w, err := newWorld(id, spec, limits)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
 		delete(a.worlds, id)
 		return err
 	}
-	a.worlds[id] = w
+	p.world = w
 	go a.serveDoor(w)
 	return nil
 }
 
 func (a *agent) withWorld(id string, do func(*world) error) error {
 	a.mu.Lock()
-	w := a.worlds[id]
+	p := a.worlds[id]
 	a.mu.Unlock()
-	if w == nil {
+	if p != nil {
+		<-p.made
+	}
+	if p == nil || p.world == nil {
 		return fmt.Errorf("no world %q", id)
 	}
-	return do(w)
+	return do(p.world)
 }
 
+// close ends a world, also one that is still being made: its caller may have given up. The id is free afterwards.
 func (a *agent) close(id string) error {
 	a.mu.Lock()
-	w := a.worlds[id]
-	if w != nil {
-		delete(a.worlds, id)
-	}
+	p := a.worlds[id]
 	a.mu.Unlock()
-	if w == nil {
+	if p == nil {
 		return nil
 	}
-	return w.close()
-}
-
-// serveDoor relays each connection made to the world's door to the host, as a stream that names the world. The world
-// is known by the listener, never by what the connection says.
-func (a *agent) serveDoor(w *world) {
-	for {
-		conn, err := w.door.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil {
-			time.Sleep(10 * time.Millisecond) // out of descriptors: the workload's doing, and it passes
-			continue
-		}
-		go a.relay(w.id, conn)
+	<-p.made
+	if p.world == nil {
+		return nil
 	}
-}
-
-func (a *agent) relay(world string, conn net.Conn) {
-	defer conn.Close()
-	stream, err := a.session.OpenStream()
-	if err != nil {
-		return
+	err := p.world.close()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.worlds[id] == p {
+		delete(a.worlds, id)
 	}
-	defer stream.Close()
-	if err := guestproto.WriteMessage(stream, guestproto.Request{Op: guestproto.OpDoor, World: world}); err != nil {
-		return
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _ = io.Copy(stream, conn)
-		_ = stream.Close() // a half close: the answer may still come
-	}()
-	_, _ = io.Copy(conn, stream)
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.CloseWrite()
-	}
-	<-done
+	return err
 }
 
 // shutErr keeps the first error of several closings.

@@ -108,3 +108,9 @@ func (b blame) since(before blame) string {
 		return ""
 	}
 }
+
+// diskFull reports whether the scratch disk has no room left, but for the odd block.
+func diskFull() bool {
+	var st unix.Statfs_t
+	return unix.Statfs(dirScratch, &st) == nil && st.Bavail < 16
+}

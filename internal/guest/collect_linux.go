@@ -13,10 +13,9 @@ import (
 	"github.com/joystream-ai/joy/internal/policy"
 )
 
-const (
-	maxDepth = 64    // of directories in out
-	maxSkips = 1_000 // reported one by one; the rest as a number
-)
+// maxNames bounds the memory, in bytes, of the names that a walk holds at once: those of a directory and of the
+// directories it lies in. A workload can make directories of any size, and the walk needs them in order.
+const maxNames = 8 << 20
 
 // collector walks /workspace/out and sends what is there. It opens each name below an open directory with O_NOFOLLOW,
 // so no component of a path can be a link, whatever the step does meanwhile.
@@ -26,6 +25,7 @@ type collector struct {
 	files  int
 	bytes  int64
 	skips  int
+	names  int // bytes held
 	buf    []byte
 }
 
@@ -34,8 +34,12 @@ func (w *world) collect(caps policy.Artifacts, frames *guestproto.Frames) error 
 	if err := endCgroup(w.cgroup); err != nil {
 		return err
 	}
+	return collect(filepath.Join(w.dir, "workspace"), caps, frames)
+}
+
+func collect(workspace string, caps policy.Artifacts, frames *guestproto.Frames) error {
 	c := &collector{frames: frames, caps: caps, buf: make([]byte, 48<<10)}
-	fd, err := unix.Open(filepath.Join(w.dir, "workspace"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(workspace, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
@@ -43,8 +47,8 @@ func (w *world) collect(caps policy.Artifacts, frames *guestproto.Frames) error 
 	if err := c.entry(fd, "out", "", 0); err != nil {
 		return err
 	}
-	if c.skips > maxSkips {
-		more := guestproto.FileHeader{Reason: "more", Size: int64(c.skips - maxSkips)}
+	if c.skips > guestproto.MaxSkips {
+		more := guestproto.FileHeader{Reason: "more", Size: int64(c.skips - guestproto.MaxSkips)}
 		if err := frames.WriteJSON(guestproto.FrameSkip, more); err != nil {
 			return err
 		}
@@ -70,13 +74,13 @@ func (c *collector) entry(dir int, name, path string, depth int) error {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return c.skip(path, kindOf(st.Mode), 0)
 	case path == "":
-		return c.skip(path, "not a directory", 0)
+		return c.skip(path, "not-a-directory", 0)
 	case st.Size > int64(c.caps.MaxFile):
-		return c.skip(path, "too large", st.Size)
+		return c.skip(path, "too-large", st.Size)
 	case c.files >= c.caps.MaxFiles:
-		return c.skip(path, "too many files", st.Size)
-	case c.bytes+st.Size > int64(c.caps.MaxTotal):
-		return c.skip(path, "over the total", st.Size)
+		return c.skip(path, "count", st.Size)
+	case st.Size > int64(c.caps.MaxTotal)-c.bytes:
+		return c.skip(path, "total", st.Size)
 	default:
 		return c.send(f, path, st)
 	}
@@ -110,14 +114,18 @@ func kindOf(mode uint32) string {
 }
 
 func (c *collector) directory(f *os.File, path string, depth int) error {
-	if depth > maxDepth {
-		return c.skip(path, "too deep", 0)
+	if depth > guestproto.MaxDepth {
+		return c.skip(path, "depth", 0)
 	}
-	names, err := f.Readdirnames(-1)
+	names, held, err := c.list(f)
 	if err != nil {
 		return c.skip(path, "unreadable", 0)
 	}
-	slices.Sort(names)
+	if names == nil {
+		return c.skip(path, "count", 0)
+	}
+	c.names += held
+	defer func() { c.names -= held }()
 	for _, name := range names {
 		below := name
 		if path != "" {
@@ -130,9 +138,32 @@ func (c *collector) directory(f *os.File, path string, depth int) error {
 	return nil
 }
 
+// list is what the directory holds, in order, and how many bytes that takes; no names when those are too many.
+func (c *collector) list(f *os.File) (names []string, held int, err error) {
+	const header = 16 // of a string
+	names = []string{}
+	for {
+		some, err := f.Readdirnames(1024)
+		for _, name := range some {
+			held += header + len(name)
+		}
+		if c.names+held > maxNames {
+			return nil, 0, nil
+		}
+		names = append(names, some...)
+		if errors.Is(err, io.EOF) {
+			slices.Sort(names)
+			return names, held, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
 func (c *collector) skip(path, reason string, size int64) error {
 	c.skips++
-	if c.skips > maxSkips {
+	if c.skips > guestproto.MaxSkips {
 		return nil
 	}
 	return c.frames.WriteJSON(guestproto.FrameSkip, guestproto.FileHeader{Path: []byte(path), Reason: reason, Size: size})

@@ -55,7 +55,7 @@ type started struct {
 
 // keep is the main of a world's keeper. It returns when the guest closes their socket, which ends the world.
 func keep() error {
-	runtime.LockOSThread() // the thread that restrict acts on is the one that forks
+	runtime.LockOSThread()                 // the thread that restrict acts on is the one that forks
 	signal.Notify(make(chan os.Signal, 1)) // a workload may signal its PID 1; none of that is fatal
 	ch, err := newChannel(os.NewFile(3, "guest"))
 	if err != nil {
@@ -175,7 +175,7 @@ func (k *keeper) start(j job, files []*os.File) error {
 		Sys:   &syscall.SysProcAttr{Setsid: true, UseCgroupFD: true, CgroupFD: int(files[3].Fd())}, //nolint:gosec // a descriptor
 	})
 	if err != nil {
-		return &os.PathError{Op: "exec", Path: path, Err: err}
+		return startError(path, err)
 	}
 	k.running[pid] = started{j.ID, begin}
 	select {
@@ -183,6 +183,14 @@ func (k *keeper) start(j job, files []*os.File) error {
 	default:
 	}
 	return nil
+}
+
+// startError tells a missing program from a script whose interpreter is missing: the kernel has one word for both.
+func startError(path string, err error) error {
+	if errors.Is(err, unix.ENOENT) && exists(path) {
+		return fmt.Errorf("exec %s: its interpreter is not there", path)
+	}
+	return &os.PathError{Op: "exec", Path: path, Err: err}
 }
 
 // reap waits for commands and for the orphans that end up with PID 1.

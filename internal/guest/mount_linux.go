@@ -63,10 +63,8 @@ func buildRoot(root, workspace string, readOnly []string) error {
 	if err := bind(workspace, ws, safe); err != nil {
 		return err
 	}
-	for _, dir := range readOnly {
-		if err := bind(filepath.Join(ws, dir), filepath.Join(ws, dir), safe|unix.MS_RDONLY); err != nil {
-			return err
-		}
+	if err := bindReadOnly(ws, readOnly); err != nil {
+		return err
 	}
 	for _, m := range []mount{
 		{"proc", root + "/proc", "proc", safe | unix.MS_NOEXEC, ""},
@@ -93,6 +91,37 @@ func buildRoot(root, workspace string, readOnly []string) error {
 		}
 	}
 	return maskRoot(root)
+}
+
+// bindReadOnly makes each directory below ws read-only. The directories above it become mount points too: those can
+// neither be renamed nor removed, so nothing else can take its place.
+func bindReadOnly(ws string, dirs []string) error {
+	const safe = unix.MS_NODEV | unix.MS_NOSUID
+	pinned := map[string]bool{".": true}
+	var pin func(dir string) error
+	pin = func(dir string) error {
+		if pinned[dir] {
+			return nil
+		}
+		pinned[dir] = true
+		if err := pin(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		return bind(filepath.Join(ws, dir), filepath.Join(ws, dir), safe)
+	}
+	for _, dir := range dirs {
+		if err := pin(filepath.Clean(dir)); err != nil {
+			return err
+		}
+	}
+	for _, dir := range dirs {
+		// Recursively: one of them may lie in another.
+		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+		if err := unix.MountSetattr(-1, filepath.Join(ws, dir), unix.AT_RECURSIVE, &attr); err != nil {
+			return fmt.Errorf("making %s read-only: %w", dir, err)
+		}
+	}
+	return nil
 }
 
 func bindFile(source, target string, flags uintptr) error {

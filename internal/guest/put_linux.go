@@ -8,19 +8,22 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // fileTime is the time of every file that joy puts into a world, so that a run is repeatable.
 var fileTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// put unpacks the host's tar below /workspace. os.Root keeps it there even when an earlier command left links behind.
+// put unpacks the host's tar below dir of /workspace. What an earlier command left there is in nobody's way: no
+// directory on the path may be a link, and whatever has a file's name already is replaced and never opened.
 func (w *world) put(dir string, r io.Reader) error {
-	root, err := os.OpenRoot(filepath.Join(w.dir, "workspace"))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
+	return unpack(filepath.Join(w.dir, "workspace"), dir, r)
+}
+
+func unpack(root, dir string, r io.Reader) error {
 	tr := tar.NewReader(r)
 	for {
 		h, err := tr.Next()
@@ -30,33 +33,63 @@ func (w *world) put(dir string, r io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("reading the host's files: %w", err)
 		}
-		if h.Typeflag != tar.TypeReg {
-			return fmt.Errorf("putting %q: not a regular file", h.Name)
+		name := path.Join(dir, h.Name)
+		if h.Typeflag != tar.TypeReg || !filepath.IsLocal(name) {
+			return fmt.Errorf("putting %q: not a regular file below /workspace", h.Name)
 		}
-		if err := putFile(root, path.Join(dir, h.Name), h, tr); err != nil {
+		if err := putFile(root, name, os.FileMode(h.Mode).Perm(), tr); err != nil { //nolint:gosec // permission bits only
 			return fmt.Errorf("putting %q: %w", h.Name, err)
 		}
 	}
 }
 
-func putFile(root *os.Root, name string, h *tar.Header, r io.Reader) error {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+func putFile(root, name string, mode os.FileMode, r io.Reader) error {
+	dir, err := openDir(root, path.Dir(name))
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(f, r); err != nil {
-		f.Close()
+	defer unix.Close(dir)
+	base := path.Base(name)
+	if err := unix.Unlinkat(dir, base, 0); err != nil && !errors.Is(err, unix.ENOENT) {
 		return err
 	}
-	if err := f.Chmod(os.FileMode(h.Mode).Perm()); err != nil { //nolint:gosec // permission bits only
-		f.Close()
+	fd, err := unix.Openat(dir, base, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), base) //nolint:gosec // a descriptor
+	defer f.Close()
+	if _, err := io.Copy(f, r); err != nil {
+		return err
+	}
+	if err := f.Chmod(mode); err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return root.Chtimes(name, fileTime, fileTime)
+	when := unix.NsecToTimespec(fileTime.UnixNano())
+	return unix.UtimesNanoAt(dir, base, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// openDir opens a directory below root, making it where it is missing and following no link.
+func openDir(root, name string) (int, error) {
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	dir, err := unix.Open(root, flags, 0)
+	if err != nil || name == "." {
+		return dir, err
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if err := unix.Mkdirat(dir, part, 0o755); err != nil && !errors.Is(err, unix.EEXIST) {
+			unix.Close(dir)
+			return -1, err
+		}
+		below, err := unix.Openat(dir, part, flags, 0)
+		unix.Close(dir)
+		if err != nil {
+			return -1, fmt.Errorf("%s is not a directory: %w", part, err)
+		}
+		dir = below
+	}
+	return dir, nil
 }

@@ -3,8 +3,10 @@ package guest
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
+	"github.com/elastic/go-seccomp-bpf/arch"
 	"golang.org/x/sys/unix"
 )
 
@@ -47,6 +49,28 @@ func restrict() error {
 	}
 	if err := seccomp.LoadFilter(filter); err != nil {
 		return fmt.Errorf("loading the seccomp filter: %w", err)
+	}
+	return denyForeignCalls()
+}
+
+// denyForeignCalls refuses every call made through another architecture's table, such as int 0x80 on amd64: the filter
+// above knows the numbers of one table only and lets the others through. LoadFilter has set no_new_privs.
+func denyForeignCalls() error {
+	info, err := arch.GetInfo("")
+	if err != nil {
+		return err
+	}
+	const offsetOfArch = 4 // in struct seccomp_data (seccomp(2))
+	code := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offsetOfArch},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(info.ID), Jf: 1},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+	}
+	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
+	_, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)))
+	if errno != 0 {
+		return fmt.Errorf("loading the seccomp filter of foreign calls: %w", errno)
 	}
 	return nil
 }

@@ -17,14 +17,19 @@ import (
 
 const pipeSize = 64 << 10
 
-// run executes one command and streams it. It returns an error only when the command never started; after that every
-// ending is a frame. A command is in a cgroup of its own, so that killing it is killing all that it started.
+// run executes one command and streams it. It returns an error only when the command never started or the world ended
+// under it; every other ending is a frame. A command is in a cgroup of its own, so that killing it is killing all that
+// it started.
 func (w *world) run(req guestproto.Run, frames *guestproto.Frames) error {
-	cgroup := w.commandCgroup(req.ID)
-	if err := os.Mkdir(cgroup, 0o755); err != nil {
+	c, err := w.commands.begin(req.ID, w.commandCgroup(req.ID))
+	if err != nil {
 		return err
 	}
-	defer func() { _ = removeCgroupLater(cgroup) }()
+	defer w.commands.end(req.ID, c)
+	if err := os.Mkdir(c.cgroup, 0o755); err != nil {
+		return err
+	}
+	defer func() { _ = removeCgroupLater(c.cgroup) }()
 	in, out, err := newStdio()
 	if err != nil {
 		return err
@@ -32,7 +37,7 @@ func (w *world) run(req guestproto.Run, frames *guestproto.Frames) error {
 	defer out.Close()
 	defer in.Close()
 	before := w.blame()
-	ended, err := w.submit(job{ID: req.ID, Argv: req.Argv, Env: req.Env}, cgroup, in.theirs, out[0].theirs, out[1].theirs)
+	ended, err := w.submit(job{ID: req.ID, Argv: req.Argv, Env: req.Env}, c.cgroup, in.theirs, out[0].theirs, out[1].theirs)
 	if err != nil {
 		return err
 	}
@@ -40,25 +45,29 @@ func (w *world) run(req guestproto.Run, frames *guestproto.Frames) error {
 	out[0].theirs.Close()
 	out[1].theirs.Close()
 
-	s := &stream{frames: frames, kill: func() { _ = killCgroup(cgroup) }}
+	s := &stream{frames: frames, kill: func() { _ = killCgroup(c.cgroup) }}
 	go feed(frames, in.ours, req.Stdin)
 	var pumps sync.WaitGroup
 	for i, kind := range []guestproto.Kind{guestproto.FrameStdout, guestproto.FrameStderr} {
 		pumps.Go(func() { s.pump(kind, out[i].ours) })
 	}
 	end, ok := <-ended
+	w.commands.end(req.ID, c)
 	if !ok {
-		return errors.New("the world ended under the command")
-	}
-	if end.Error != "" {
-		return errors.New(end.Error)
+		end.Error = "the world ended under the command"
 	}
 	// A child that still holds the pipes does not hold the command: what is in them now is the rest of its output.
 	for _, p := range out {
 		_ = p.ours.SetReadDeadline(time.Unix(1, 0))
 	}
 	pumps.Wait()
+	if end.Error != "" {
+		return errors.New(end.Error)
+	}
 	end.Exit.Reason = w.blame().since(before)
+	if end.Exit.Reason == "" && end.Exit.Code != 0 && diskFull() {
+		end.Exit.Reason = "disk"
+	}
 	return frames.WriteJSON(guestproto.FrameExit, end.Exit)
 }
 
@@ -119,15 +128,6 @@ func newStdio() (in pipe, out pipes, err error) {
 }
 
 func (w *world) commandCgroup(id int) string { return filepath.Join(w.cgroup, strconv.Itoa(id)) }
-
-// kill ends one command and everything it started.
-func (w *world) kill(id int) error {
-	err := killCgroup(w.commandCgroup(id))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil // it has ended
-	}
-	return err
-}
 
 // submit hands a job to the keeper. The channel returned gets the ending, or is closed when the world ends first.
 func (w *world) submit(j job, cgroup string, stdio ...*os.File) (<-chan ending, error) {

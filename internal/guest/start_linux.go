@@ -20,7 +20,7 @@ const Hostname = "joy"
 
 // start makes a booted guest this run's own: its clock, its randomness, its names, its limits, its scratch disk.
 // Everything that differs from run to run happens here and not in boot.
-func start(s guestproto.Start) (*guestproto.Boot, error) {
+func start(s *guestproto.Start) (*guestproto.Boot, error) {
 	now := unix.NsecToTimeval(s.Time)
 	if err := unix.Settimeofday(&now); err != nil {
 		return nil, fmt.Errorf("setting the clock: %w", err)
@@ -38,15 +38,27 @@ func start(s guestproto.Start) (*guestproto.Boot, error) {
 	if err := (mount{scratch, dirScratch, "ext4", unix.MS_NODEV | unix.MS_NOSUID | unix.MS_NOATIME, ""}).make(); err != nil {
 		return nil, err
 	}
-	// Without user namespaces a step's root can never gain a capability it was not left with.
-	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
-		return nil, err
+	for name, value := range sysctls {
+		if err := os.WriteFile("/proc/sys/"+name, []byte(value), 0); err != nil {
+			return nil, err
+		}
 	}
 	boot, err := inspect()
 	if err != nil {
 		return nil, err
 	}
 	return boot, limitWorlds(boot, s)
+}
+
+// sysctls are the kernel's limits that are not a cgroup's.
+var sysctls = map[string]string{
+	// Without user namespaces a step's root can never gain a capability it was not left with.
+	"user/max_user_namespaces": "0",
+	// These are kept for the whole VM, or for root in all worlds together, so that one step could starve another of
+	// them. The memory behind them is charged to the step that uses it, which is bound enough.
+	"fs/file-max":                   "9223372036854775807",
+	"fs/inotify/max_user_instances": "1048576",
+	"fs/pipe-user-pages-soft":       "0",
 }
 
 // reseed mixes the host's entropy into the kernel's pool, credits it and makes the kernel use it at once
@@ -148,7 +160,8 @@ func countCPUs(list string) int {
 // dirSteps is the parent of every world's cgroup: what they may use together.
 const dirSteps = dirCgroup + "/steps"
 
-func limitWorlds(boot *guestproto.Boot, s guestproto.Start) error {
+// limitWorlds bounds what all worlds together may use, and lowers s.Pids to what the VM has room for.
+func limitWorlds(boot *guestproto.Boot, s *guestproto.Start) error {
 	const controllers = "+memory +pids +cpu"
 	if err := os.WriteFile(dirCgroup+"/cgroup.subtree_control", []byte(controllers), 0); err != nil {
 		return fmt.Errorf("enabling cgroup controllers: %w", err)
@@ -156,9 +169,27 @@ func limitWorlds(boot *guestproto.Boot, s guestproto.Start) error {
 	if err := os.MkdirAll(dirSteps, 0o755); err != nil {
 		return err
 	}
-	limit := max(boot.Memory-s.Reserve, 16<<20)
-	if err := os.WriteFile(dirSteps+"/memory.max", []byte(strconv.FormatInt(limit, 10)), 0); err != nil {
+	threads, err := readNumber("/proc/sys/kernel/threads-max")
+	if err != nil {
 		return err
 	}
+	// A quarter of what the kernel can start is the guest's own: without a thread it could not go on.
+	s.Pids = min(s.Pids, threads/2)
+	for name, value := range map[string]int64{
+		"memory.max": max(boot.Memory-s.Reserve, 16<<20),
+		"pids.max":   int64(threads / 4 * 3),
+	} {
+		if err := os.WriteFile(filepath.Join(dirSteps, name), strconv.AppendInt(nil, value, 10), 0); err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(dirSteps+"/cgroup.subtree_control", []byte(controllers), 0)
+}
+
+func readNumber(file string) (int, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(b)))
 }

@@ -28,6 +28,8 @@ type world struct {
 	channel *channel
 	door    net.Listener
 
+	commands commands
+
 	mu     sync.Mutex
 	ending map[int]chan ending // by command; nil once the keeper is gone
 }
@@ -234,6 +236,6 @@ func (w *world) close() error {
 	if w.channel != nil {
 		errs = append(errs, w.channel.Close())
 	}
-	errs = append(errs, removeCgroup(w.cgroup), os.RemoveAll(w.dir))
+	errs = append(errs, removeCgroup(w.cgroup), removeTree(w.dir))
 	return shutErr(errs...)
 }

@@ -1,0 +1,92 @@
+package guest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// removeDepth is how deep removeTree descends: it holds a descriptor a level, and a workload can nest directories
+// deeper than a process may have descriptors.
+const removeDepth = 100
+
+// removeTree removes a directory and all below it, however deep. What lies too deep is moved up beside it and removed
+// in the next round.
+func removeTree(dir string) error {
+	parent, err := unix.Open(filepath.Dir(dir), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(parent)
+	r := remover{parent: parent, prefix: filepath.Base(dir) + "~"} // no world's id has this character
+	for names := []string{filepath.Base(dir)}; len(names) > 0; names = r.take() {
+		for _, name := range names {
+			if err := r.directory(parent, name, 0); err != nil && !errors.Is(err, unix.ENOENT) {
+				return &os.PathError{Op: "remove", Path: dir, Err: err}
+			}
+		}
+	}
+	return nil
+}
+
+type remover struct {
+	parent int
+	prefix string
+	moved  []string
+	count  int
+}
+
+func (r *remover) take() []string {
+	names := r.moved
+	r.moved = nil
+	return names
+}
+
+func (r *remover) directory(parent int, name string, depth int) error {
+	fd, err := unix.Openat(parent, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), name) //nolint:gosec // a descriptor
+	defer f.Close()
+	// Names may be missed while others are removed: only a pass that finds nothing is the last.
+	for found := true; found; {
+		found = false
+		if _, err := f.Seek(0, 0); err != nil {
+			return err
+		}
+		for {
+			names, err := f.Readdirnames(1024)
+			if len(names) == 0 {
+				break
+			}
+			found = true
+			if err != nil {
+				return err
+			}
+			for _, n := range names {
+				if err := r.entry(fd, n, depth); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return unix.Unlinkat(parent, name, unix.AT_REMOVEDIR)
+}
+
+func (r *remover) entry(dir int, name string, depth int) error {
+	err := unix.Unlinkat(dir, name, 0)
+	switch {
+	case !errors.Is(err, unix.EISDIR):
+		return err
+	case depth < removeDepth:
+		return r.directory(dir, name, depth+1)
+	}
+	up := r.prefix + strconv.Itoa(r.count)
+	r.count++
+	r.moved = append(r.moved, up)
+	return unix.Renameat(dir, name, r.parent, up)
+}
