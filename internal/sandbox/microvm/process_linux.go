@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
 
 	"golang.org/x/sys/unix"
 
@@ -34,6 +35,7 @@ const (
 type process struct {
 	id      string
 	pid     int
+	kill    func() error // of this process only: never of another that has its pid by now
 	begun   uint64
 	channel *os.File
 	tail    *tail
@@ -59,7 +61,7 @@ func launch(qemu string, args []string, files []*os.File, channel *os.File, cons
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		err := cmd.Start()
 		if err == nil {
-			p.pid = cmd.Process.Pid
+			p.pid, p.kill = cmd.Process.Pid, cmd.Process.Kill
 			p.begun, err = startTime(p.pid)
 			p.id = fmt.Sprintf("qemu:%d:%d", p.pid, p.begun)
 		}
@@ -69,13 +71,16 @@ func launch(qemu string, args []string, files []*os.File, channel *os.File, cons
 			close(p.exited)
 		}
 	}()
-	if err := <-started; err != nil {
-		if cmd.Process != nil {
-			_ = cmd.Process.Kill()
-		}
-		return nil, fmt.Errorf("starting QEMU: %w", err)
+	err := <-started
+	if err == nil {
+		return p, nil
 	}
-	return p, nil
+	err = fmt.Errorf("starting QEMU: %w", err)
+	if p.kill == nil {
+		return nil, err
+	}
+	err = errors.Join(err, p.destroy())
+	return nil, p.explain(err)
 }
 
 // awaitReady waits for the guest's ready line as long as the VM makes progress.
@@ -116,7 +121,7 @@ func (p *process) awaitReady(ctx context.Context) error {
 
 // destroy kills the process and waits until it is reaped.
 func (p *process) destroy() error {
-	_ = unix.Kill(p.pid, unix.SIGKILL)
+	_ = p.kill() // it may have ended
 	defer p.channel.Close()
 	select {
 	case <-p.exited:
@@ -131,12 +136,13 @@ func (p *process) explain(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
+	// The channel closes a little before the process is reaped.
 	select {
 	case <-p.exited:
 		if p.status != nil {
 			err = fmt.Errorf("%w (QEMU: %w)", err, p.status)
 		}
-	default:
+	case <-time.After(200 * time.Millisecond):
 	}
 	if said := p.tail.String(); said != "" {
 		err = fmt.Errorf("%w; the VM's last words: %s", err, said)
@@ -147,20 +153,25 @@ func (p *process) explain(err error) error {
 	return &fault.Error{Kind: fault.Platform, Msg: "local VM", Err: err}
 }
 
-// tail keeps the last lines of what QEMU and the VM's console print.
+// tail keeps the last lines of what QEMU and the VM's console print, and hands the first ones on.
 type tail struct {
-	mu   sync.Mutex
-	buf  []byte
-	also io.Writer
+	mu     sync.Mutex
+	buf    []byte
+	also   io.Writer
+	passed int // bytes given to also
 }
 
-const tailSize = 4 << 10
+const (
+	tailSize    = 4 << 10
+	consoleSize = 256 << 10 // what a VM may print into sandbox.Spec.Console
+)
 
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.also != nil {
-		_, _ = t.also.Write(b)
+	if n := min(len(b), consoleSize-t.passed); t.also != nil && n > 0 {
+		t.passed += n
+		_, _ = t.also.Write(b[:n])
 	}
 	t.buf = append(t.buf, b[max(0, len(b)-tailSize):]...)
 	if over := len(t.buf) - tailSize; over > 0 {
@@ -173,7 +184,13 @@ func (t *tail) Write(b []byte) (int, error) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.Join(strings.Fields(strings.ToValidUTF8(string(t.buf), "?")), " ")
+	printable := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) || unicode.IsSpace(r) {
+			return r
+		}
+		return '?'
+	}, strings.ToValidUTF8(string(t.buf), "?"))
+	return strings.Join(strings.Fields(printable), " ")
 }
 
 // startTime is when a process started, in clock ticks since boot (proc(5), stat field 22): with the pid it names one

@@ -106,20 +106,24 @@ type vm struct {
 	proc *process
 	info sandbox.Info
 
-	destroy sync.Once
-	err     error
+	mu        sync.Mutex
+	destroyed bool
 }
 
 func (v *vm) Info() sandbox.Info { return v.info }
 
-// Destroy kills the process, waits until it is reaped, and closes the session. The kernel frees the rest: the scratch
-// disk has no name and the channel no path.
+// Destroy closes the session, so that the end is not taken for a loss, kills the process and waits until it is reaped.
+// The kernel frees the rest: the scratch disk has no name and the channel no path.
 func (v *vm) Destroy(context.Context) error {
-	v.destroy.Do(func() {
-		v.err = v.proc.destroy()
-		_ = v.Client.Close()
-	})
-	return v.err
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.destroyed {
+		return nil
+	}
+	_ = v.Client.Close()
+	err := v.proc.destroy()
+	v.destroyed = err == nil
+	return err
 }
 
 // Err says why the VM is gone: what QEMU said, when it said something.
