@@ -8,8 +8,14 @@ import (
 	"github.com/joystream-ai/joy/internal/ledger"
 )
 
-// maxDenials is how many refused requests of one step go on record; a step that goes on is refused without a line.
-const maxDenials = 1_000
+const (
+	// maxDenials is how many refused requests of one step go on record; the last of them says that it is the last.
+	maxDenials = 1_000
+
+	// maxShown bounds what the record says of a refused request's method and target, in bytes each: both are the
+	// VM's own words.
+	maxShown = 256
+)
 
 // Scope answers GET /v1/run: what the token that was presented is good for.
 type Scope struct {
@@ -31,7 +37,7 @@ func (b *Broker) handler() http.Handler {
 		})
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, http.StatusNotFound, "not_found", "there is no "+r.Method+" "+r.URL.Path+" here")
+		refuse(w, http.StatusNotFound, "not_found", "there is no "+b.shown(r.Method)+" "+b.shown(target(r))+" here")
 	})
 	return b.authorize(mux)
 }
@@ -43,11 +49,7 @@ type grantKey struct{}
 func (b *Broker) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		step, _ := r.Context().Value(doorKey{}).(string)
-		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		g, why := b.find(step, token)
-		if why == "" && r.Header.Get("Origin") != "" {
-			why = "a request made by a web page"
-		}
+		g, why := b.judge(step, r.Header)
 		if why != "" {
 			b.deny(step, r, why)
 			w.Header().Set("WWW-Authenticate", `Bearer realm="joy"`)
@@ -59,6 +61,23 @@ func (b *Broker) authorize(next http.Handler) http.Handler {
 	})
 }
 
+// judge finds the grant of a request made at step's door, or says why there is none. A web page that was made to call
+// the door sends an Origin (https://fetch.spec.whatwg.org/#origin-header); no client of joy does.
+func (b *Broker) judge(step string, h http.Header) (*grant, string) {
+	if _, page := h["Origin"]; page {
+		return nil, "a request made by a web page"
+	}
+	credentials := h.Values("Authorization")
+	if len(credentials) == 0 {
+		return nil, "no token"
+	}
+	scheme, token, _ := strings.Cut(credentials[0], " ")
+	if len(credentials) > 1 || !strings.EqualFold(scheme, "Bearer") {
+		return nil, "not one bearer token"
+	}
+	return b.find(step, token)
+}
+
 func (b *Broker) deny(step string, r *http.Request, why string) {
 	b.mu.Lock()
 	b.denied[step]++
@@ -67,10 +86,27 @@ func (b *Broker) deny(step string, r *http.Request, why string) {
 	if n > maxDenials {
 		return
 	}
-	scrubbed, _ := b.cfg.Secrets.Redact([]byte(r.URL.Path))
-	path, _ := ledger.Text(scrubbed)
+	d := ledger.Data{"to": "joy", "method": b.shown(r.Method), "path": b.shown(target(r)), "reason": why}
+	if n == maxDenials {
+		d["note"] = "further refusals of this step are not recorded"
+	}
 	// The refusal happens with or without its entry; when the ledger fails, so does the run.
-	_, _ = b.cfg.Ledger.Append(ledger.EgressDenied, step, ledger.Data{"to": "joy", "method": r.Method, "path": path, "reason": why})
+	_, _ = b.cfg.Ledger.Append(ledger.EgressDenied, step, d)
+}
+
+// target is what a request asks for: a path, or the host of a CONNECT.
+func target(r *http.Request) string {
+	if r.URL.Path == "" {
+		return r.Host
+	}
+	return r.URL.Path
+}
+
+// shown makes words of the VM fit for the record: a method may hold anything that a token may, so both are scrubbed.
+func (b *Broker) shown(s string) string {
+	scrubbed, _ := b.cfg.Secrets.Redact([]byte(s))
+	text, _ := ledger.Text(scrubbed[:min(len(scrubbed), maxShown)])
+	return text
 }
 
 func answer(w http.ResponseWriter, status int, v any) {

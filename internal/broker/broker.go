@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -43,6 +44,7 @@ type Broker struct {
 	mu     sync.Mutex
 	tokens map[[sha256.Size]byte]*grant
 	denied map[string]int // by step
+	closed bool
 }
 
 // grant is what a token opens. Only the token's hash is kept.
@@ -65,7 +67,9 @@ func New(cfg Config) *Broker {
 	b.server = &http.Server{
 		Handler: b.handler(), ConnContext: doorOf,
 		ReadHeaderTimeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: nil,
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" too needs a token
+		// What net/http would log holds the VM's own words, and stderr is for people.
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go func() { _ = b.server.Serve(b.doors) }() // returns when Close is called
 	return b
@@ -91,6 +95,9 @@ func (b *Broker) Issue(step string, limit time.Duration) (string, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.closed {
+		return "", errors.New("minting a run token: the broker is closed")
+	}
 	b.tokens[hash] = g
 	return token, nil
 }
@@ -118,9 +125,10 @@ func (b *Broker) Revoke(step string) error {
 // Serve takes over a connection that was made at step's door and closes it: see sandbox.Spec.Door.
 func (b *Broker) Serve(step string, conn net.Conn) { b.doors.add(step, conn) }
 
-// Close revokes every token and ends every connection.
+// Close revokes every token and ends every connection. Afterwards nothing is issued and nothing is served.
 func (b *Broker) Close() error {
 	b.mu.Lock()
+	b.closed = true
 	steps := map[string]bool{}
 	for _, g := range b.tokens {
 		steps[g.step] = true
@@ -136,9 +144,6 @@ func (b *Broker) Close() error {
 // find is the grant of a token presented at step's door, or why there is none. The words are for the record; the
 // caller is told only that it is not authorized.
 func (b *Broker) find(step, token string) (*grant, string) {
-	if token == "" {
-		return nil, "no token"
-	}
 	if !wellFormed(token) {
 		return nil, "not a run token"
 	}

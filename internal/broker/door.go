@@ -11,8 +11,9 @@ type doors struct {
 	done     chan struct{}
 	close    func()
 
-	mu   sync.Mutex
-	open map[*doorConn]bool
+	mu     sync.Mutex
+	open   map[*doorConn]bool
+	closed bool
 }
 
 // doorConn remembers at which step's door it was made. The step comes from the host, never from the request.
@@ -31,8 +32,15 @@ func newDoors() *doors {
 func (d *doors) add(step string, conn net.Conn) {
 	c := &doorConn{Conn: conn, step: step, doors: d}
 	d.mu.Lock()
-	d.open[c] = true
+	late := d.closed
+	if !late {
+		d.open[c] = true
+	}
 	d.mu.Unlock()
+	if late {
+		conn.Close()
+		return
+	}
 	select {
 	case d.incoming <- c:
 	case <-d.done:
@@ -40,16 +48,21 @@ func (d *doors) add(step string, conn net.Conn) {
 	}
 }
 
+// cut ends the connections made at step's door.
 func (d *doors) cut(step string) {
+	d.end(func(c *doorConn) bool { return c.step == step })
+}
+
+func (d *doors) end(which func(*doorConn) bool) {
 	d.mu.Lock()
-	var mine []*doorConn
+	var list []*doorConn
 	for c := range d.open {
-		if c.step == step {
-			mine = append(mine, c)
+		if which(c) {
+			list = append(list, c)
 		}
 	}
 	d.mu.Unlock()
-	for _, c := range mine {
+	for _, c := range list {
 		c.Close()
 	}
 }
@@ -61,7 +74,7 @@ func (c *doorConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Accept, Close and Addr make a net.Listener.
+// Accept, Addr and Close make a net.Listener.
 func (d *doors) Accept() (net.Conn, error) {
 	select {
 	case c := <-d.incoming:
@@ -71,8 +84,13 @@ func (d *doors) Accept() (net.Conn, error) {
 	}
 }
 
+// Close ends every connection too, those that the server has not seen yet among them.
 func (d *doors) Close() error {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
 	d.close()
+	d.end(func(*doorConn) bool { return true })
 	return nil
 }
 
