@@ -81,7 +81,9 @@ func TestCloseEndsAll(t *testing.T) {
 	for _, conn := range []net.Conn{idle, half, fresh, h.dial(t, "count"), h.loopback(t, "count")} {
 		requireClosed(t, conn)
 	}
+	h.doors.mu.Lock()
 	require.Empty(t, h.doors.open)
+	h.doors.mu.Unlock()
 	require.Empty(t, h.tokens)
 	_, err = h.Issue("late", time.Minute)
 	require.ErrorContains(t, err, "closed")
