@@ -142,3 +142,24 @@ func secretBytes(v json.RawMessage) []byte {
 	}
 	return bytes.TrimSpace(v)
 }
+
+// runCommand is what a person types next: the run of a plan with the inputs that it cannot do without. dir is as
+// buildView has it.
+func runCommand(p *plan.Plan, dir string) string {
+	var spec struct {
+		Properties map[string]property `json:"properties"`
+		Required   []string            `json:"required"`
+	}
+	words := []string{"joy run" + dir}
+	if json.Unmarshal(p.Inputs, &spec) != nil {
+		return words[0]
+	}
+	for _, name := range spec.Required {
+		value := "VALUE"
+		if spec.Properties[name].isFile() {
+			value = "@FILE"
+		}
+		words = append(words, "--input "+name+"="+value)
+	}
+	return strings.Join(words, " ")
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,7 +90,10 @@ func (a *app) simulate(ctx context.Context, arg string, o runOptions) error {
 	if a.json {
 		return a.printJSON(s)
 	}
-	return a.printSimulation(t, s)
+	if arg != "" {
+		arg = " " + arg
+	}
+	return a.printSimulation(t.plan, s, arg)
 }
 
 // dryRun is the runner with adapters that have no effect: the sim provider, and a ledger in memory.
@@ -150,9 +154,10 @@ func withoutToken(env map[string]string) map[string]string {
 	return out
 }
 
-func (a *app) printSimulation(t *target, s *simulation) error {
+// printSimulation shows it; arg is what run is to be given, with a space before it, or "".
+func (a *app) printSimulation(p *plan.Plan, s *simulation, arg string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n\n", a.out.bold.Render(t.plan.Agent.Name), a.out.dim.Render(s.Plan))
+	fmt.Fprintf(&b, "%s  %s\n\n", a.out.bold.Render(p.Agent.Name), a.out.dim.Render(s.Plan))
 	byID := map[string]simulatedStep{}
 	for _, st := range s.Steps {
 		byID[st.ID] = st
@@ -167,7 +172,7 @@ func (a *app) printSimulation(t *target, s *simulation) error {
 	if _, err := io.WriteString(a.out, b.String()); err != nil {
 		return err
 	}
-	a.say("next: %s", a.err.bold.Render("joy run"))
+	a.say("next: %s", a.err.bold.Render(runCommand(p, arg)))
 	return nil
 }
 
@@ -187,9 +192,27 @@ func (a *app) printSimulated(b *strings.Builder, s simulatedStep, boots bool) {
 	}
 	row("command", strings.Join(s.Command, " "))
 	row("input", string(s.Input))
-	row("finds", strings.Join(s.Files, " "))
+	row("finds", strings.Join(found(s.Files), " "))
 	row("actions", orNone(s.Actions))
 	row("network", orNone(s.Egress))
+}
+
+// found names what a step finds in /workspace: a bundle as a whole, anything else by its path.
+func found(files []string) []string {
+	var out []string
+	bundles := map[string]int{}
+	for _, f := range files {
+		parts := strings.SplitN(f, "/", 3)
+		if len(parts) < 3 || parts[0] != "skills" {
+			out = append(out, f)
+			continue
+		}
+		bundles[parts[1]]++
+	}
+	for _, name := range sortedKeys(bundles) {
+		out = slices.Insert(out, 0, fmt.Sprintf("skills/%s/ (%s)", name, plural(bundles[name], "file")))
+	}
+	return out
 }
 
 func orNone(list []string) string {

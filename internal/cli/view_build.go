@@ -26,6 +26,7 @@ type buildView struct {
 	named    bool           // an image is pinned, or none is needed
 	profile  string
 	dir      string // as an argument: " DIR", or "" where joy works
+	run      string // the command that runs the plan
 }
 
 type planCounts struct {
@@ -46,6 +47,7 @@ func newBuildView(to *ui, in project, old *plan.Plan, res *build.Result, written
 	if in.shown != "." {
 		v.dir = " " + in.shown
 	}
+	v.run = runCommand(p, v.dir)
 	for _, s := range p.Skills {
 		v.Counts.Files += len(s.Files)
 	}
@@ -122,7 +124,7 @@ func (a *app) showBuild(v buildView) error {
 	if !v.named {
 		a.say("next: joy image build --profile %s && joy build%s --update image", v.profile, term.Line(v.dir))
 	} else {
-		a.say("next: joy run%s", term.Line(v.dir))
+		a.say("next: %s", term.Line(v.run))
 	}
 	return nil
 }
