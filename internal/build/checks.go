@@ -83,23 +83,13 @@ func (b *builder) collisions() {
 		}
 		first := map[string]string{}
 		for _, key := range sorted(with) {
-			name := Variable(key)
+			name := plan.InputVariable(key)
 			if prior, taken := first[name]; taken {
 				b.fail(at[s.ID], "step %s: the inputs %q and %q are both %s in the VM", s.ID, prior, key, name).WithHint("rename one of them")
 			}
 			first[name] = key
 		}
 	}
-}
-
-// Variable is the environment variable that carries a top-level input of a step.
-func Variable(key string) string {
-	return "JOY_INPUT_" + strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, strings.ToUpper(key))
 }
 
 // findings fails the build on every error, with Strict on every warning, that allow does not accept.
