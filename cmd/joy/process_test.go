@@ -120,18 +120,24 @@ func (b *bench) run(args ...string) (code int, stdout, stderr string) {
 	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// ledger reads the latest run's, and holds that every line is an object of its own.
+// ledger reads the latest run's.
 func (b *bench) ledger() []entry {
 	b.t.Helper()
 	files, err := filepath.Glob(filepath.Join(b.dir, ".joy/runs/*/ledger.jsonl"))
 	require.NoError(b.t, err)
 	require.NotEmpty(b.t, files)
-	body, err := os.ReadFile(files[len(files)-1])
-	require.NoError(b.t, err)
+	return readLedger(b.t, files[len(files)-1])
+}
+
+// readLedger holds that every line is an object of its own.
+func readLedger(t *testing.T, file string) []entry {
+	t.Helper()
+	body, err := os.ReadFile(file)
+	require.NoError(t, err)
 	var list []entry
 	for line := range strings.Lines(string(body)) {
 		var e entry
-		require.NoError(b.t, json.Unmarshal([]byte(line), &e), "%s", line)
+		require.NoError(t, json.Unmarshal([]byte(line), &e), "%s", line)
 		list = append(list, e)
 	}
 	return list

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,7 @@ func TestScript(t *testing.T) {
 		Dir:                 "../../testdata/script",
 		RequireExplicitExec: true,
 		Setup:               isolate,
+		Condition:           condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,
 			"json":   checkJSON,
@@ -66,6 +68,14 @@ func isolate(env *testscript.Env) error {
 	// Images take minutes to build, so stories that boot a VM share the tester's.
 	env.Setenv("TESTER_CACHE", testerCache())
 	return nil
+}
+
+// condition knows [root]: the tester may give files away.
+func condition(cond string) (bool, error) {
+	if cond == "root" {
+		return os.Geteuid() == 0, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", cond)
 }
 
 func testerCache() string {
