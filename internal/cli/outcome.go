@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/runner"
 	"github.com/joystream-ai/joy/internal/term"
@@ -36,7 +38,12 @@ func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 	fmt.Fprintf(a.err, "run %s %s in %s: %s\n", rec.run.ID, status, short(out.Duration), stepCounts(out.Steps))
 	for _, s := range out.Steps {
 		for _, art := range s.Artifacts {
-			fmt.Fprintf(a.err, "  %s  %s  %s\n", term.Line(s.ID+"/"+art.Name), size(art.Size), a.err.dim.Render("sha256:"+art.SHA256[:12]))
+			line := term.Line(s.ID+"/"+art.Name) + "  " + size(art.Size)
+			sum := "sha256:" + art.SHA256[:12]
+			if a.err.tty && ansi.StringWidth(line)+len(sum)+4 > a.err.width { // a name is needed whole, a digest is in the ledger
+				sum = ""
+			}
+			fmt.Fprintf(a.err, "  %s  %s\n", line, a.err.dim.Render(sum))
 		}
 	}
 	next := "joy ledger show"
@@ -48,15 +55,23 @@ func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 
 func (a *app) sayFailure(s runner.StepOutcome, interrupted bool) {
 	f := s.Failure
-	fmt.Fprintf(a.err, "%s %s (%safter %s, failure_kind: %s)\n", a.err.fail.Render("step "+s.ID+" failed:"),
-		term.Line(f.Err.Error()), exitText(s, interrupted), short(s.Duration), f.Kind)
+	fmt.Fprintf(a.err, "%s %s\n", a.err.fail.Render("step "+s.ID+" failed:"), term.Line(f.Err.Error()))
+	fmt.Fprintf(a.err, "  %safter %s, failure_kind: %s\n", exitText(s, interrupted), short(s.Duration), f.Kind)
 	a.sayHints(f.Err)
 	for _, line := range lastLines(s.Tail, tailLines) {
-		fmt.Fprintf(a.err, "  %s %s\n", a.err.dim.Render("|"), term.Line(line))
+		fmt.Fprintf(a.err, "  %s %s\n", a.err.dim.Render("|"), a.cut(term.Line(line), 4))
 	}
 	if s.Log != "" && len(s.Tail) > 0 {
 		a.say("  all of its output: %s.{stdout,stderr}", term.Line(a.rel(s.Log)))
 	}
+}
+
+// cut shortens what strangers printed to a terminal's width less the columns that are taken. Elsewhere it stays whole.
+func (a *app) cut(line string, taken int) string {
+	if !a.err.tty {
+		return line
+	}
+	return ansi.Truncate(line, max(a.err.width-taken, 20), "…")
 }
 
 // exitText is the exit status of a command that had one: the end of one that joy killed is joy's, not its own.

@@ -86,16 +86,21 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := rec.begin(t, a.ledgerTo(o)); err != nil {
+	if err := rec.begin(t, a.ledgerTo(o, t.plan)); err != nil {
 		return err
 	}
-	return a.reportRun(ctx, rec, rec.execute(ctx, a, t, provider, pin, in, secrets))
+	out := rec.execute(ctx, a, t, provider, pin, in, secrets)
+	// Closed first, the ledger is printed to its end before anything is said about it.
+	if err := rec.ledger.Close(); out.RecordErr == nil {
+		out.RecordErr = err
+	}
+	return a.reportRun(ctx, rec, out)
 }
 
 // ledgerTo is where the ledger is printed while the run goes on.
-func (a *app) ledgerTo(o runOptions) io.Writer {
+func (a *app) ledgerTo(o runOptions, p *plan.Plan) io.Writer {
 	if a.out.tty && !o.jsonl && !a.json {
-		return a.liveView()
+		return a.liveView(p)
 	}
 	return a.out
 }

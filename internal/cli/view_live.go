@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
+	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/term"
 )
 
@@ -17,11 +19,16 @@ import (
 type liveView struct {
 	app   *app
 	style *ledgerView
+	step  int // columns of the steps
 	rest  []byte
 }
 
-func (a *app) liveView() io.Writer {
-	return &liveView{app: a, style: &ledgerView{app: a, opts: showOptions{zone: time.UTC}}}
+func (a *app) liveView(p *plan.Plan) io.Writer {
+	widest := 0
+	for _, s := range p.Steps {
+		widest = max(widest, ansi.StringWidth(s.ID))
+	}
+	return &liveView{app: a, style: &ledgerView{app: a, opts: showOptions{zone: time.UTC}}, step: min(widest, a.out.width/4)}
 }
 
 // Write takes the ledger's bytes, whole lines or parts of them.
@@ -42,6 +49,9 @@ func (v *liveView) Write(b []byte) (int, error) {
 // hidden entries say nothing to somebody who watches: the ledger has them.
 var hidden = map[string]bool{"token.issued": true, "token.revoked": true, "sandbox.requested": true}
 
+// unwatched are members that nobody compares while a run goes on.
+var unwatched = []string{"confinement", "guest", "id", "image", "joy", "output", "plan", "sha256", "trigger", "verified"}
+
 func (v *liveView) print(e verify.Entry) error {
 	if hidden[e.Type] {
 		return nil
@@ -52,8 +62,24 @@ func (v *liveView) print(e verify.Entry) error {
 		what = s.Render(what)
 	}
 	head := e.Time.UTC().Format("15:04:05")
-	step := fmt.Sprintf("%-12s", term.Line(e.Step))
-	room := out.width - len(head) - len(step) - 17 - 6
-	_, err := fmt.Fprintf(out, "%s  %s  %s  %s\n", out.dim.Render(head), step, what, ansi.Truncate(term.Line(phrase(e)), max(room, 20), "…"))
+	step := ansi.Truncate(term.Line(e.Step), v.step, "…")
+	step += strings.Repeat(" ", v.step-ansi.StringWidth(step))
+	room := out.width - len(head) - v.step - 17 - 6
+	_, err := fmt.Fprintf(out, "%s  %s  %s  %s\n", out.dim.Render(head), step, what, ansi.Truncate(term.Line(watched(e)), max(room, 20), "…"))
 	return err
+}
+
+// watched is an entry's phrase without what nobody watches.
+func watched(e verify.Entry) string {
+	data := maps.Clone(e.Data)
+	for _, key := range unwatched {
+		if e.Type != "sandbox.destroyed" || data[key] != false { // a VM that may live is said
+			delete(data, key)
+		}
+	}
+	if _, seq := data["command"].(int64); seq {
+		delete(data, "command")
+	}
+	e.Data = data
+	return phrase(e)
 }
