@@ -8,7 +8,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"unicode/utf8"
 
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/secret"
@@ -17,30 +16,35 @@ import (
 const (
 	maxKept = 64 << 20 // bytes of one stream that are kept on disk
 	maxHead = 16 << 20 // bytes of stdout that may be one JSON value
-	maxTail = 1 << 20  // bytes of its end in which the last line is looked for
+	maxTail = 1 << 20  // bytes of its end that are always remembered: the longest last line of a larger output
 )
 
+// errKeep is in the tree of an error of what the capture writes to, and not of what it captures.
+var errKeep = errors.New("keeping output")
+
 // capture takes one output stream of a command: scrubbed, counted and digested as it flows. Memory is bounded by
-// maxHead and maxTail whatever the command prints; a file keeps more.
+// the head it remembers and 2*maxTail whatever the command prints; a file keeps more.
 type capture struct {
 	file     *os.File // nil: not kept
 	redactor io.WriteCloser
 	sum      hash.Hash
 	raw      int64 // bytes that the command printed
 	scrubbed int64 // bytes after scrubbing
+	most     int   // bytes of head
 	head     []byte
-	tail     []byte
+	tail     []byte // the end of the stream, without a gap
 	utf8     utf8Check
 	hits     map[string]int // by secret
 	closed   bool
 }
 
-func (r *run) newCapture(log, stream string) (*capture, error) {
-	c := &capture{sum: sha256.New(), hits: map[string]int{}}
+// newCapture keeps a stream in log.stream, when there is a log, and remembers its first bytes up to head.
+func (r *run) newCapture(log, stream string, head int) (*capture, error) {
+	c := &capture{sum: sha256.New(), hits: map[string]int{}, most: head}
 	if log != "" {
 		f, err := os.OpenFile(log+"."+stream, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
-			return nil, fmt.Errorf("keeping output: %w", err)
+			return nil, fmt.Errorf("%w: %w", errKeep, err)
 		}
 		c.file = f
 	}
@@ -63,15 +67,20 @@ func (a after) Write(b []byte) (int, error) {
 	c.sum.Write(b)
 	if keep := min(int64(len(b)), max(0, maxKept-c.scrubbed)); c.file != nil && keep > 0 {
 		if _, err := c.file.Write(b[:keep]); err != nil {
-			return 0, fmt.Errorf("keeping output: %w", err)
+			return 0, fmt.Errorf("%w: %w", errKeep, err)
 		}
 	}
 	c.scrubbed += int64(len(b))
-	c.head = append(c.head, b[:min(len(b), maxHead+1-len(c.head))]...)
-	if len(c.tail) > 2*maxTail {
+	c.head = append(c.head, b[:min(len(b), c.most-len(c.head))]...)
+	switch {
+	case len(b) >= maxTail:
+		c.tail = append(c.tail[:0], b[len(b)-maxTail:]...)
+	case len(c.tail)+len(b) > 2*maxTail:
 		c.tail = append(c.tail[:0], c.tail[len(c.tail)-maxTail:]...)
+		fallthrough
+	default:
+		c.tail = append(c.tail, b...)
 	}
-	c.tail = append(c.tail, b[max(0, len(b)-maxTail):]...)
 	return len(b), nil
 }
 
@@ -83,13 +92,23 @@ func (c *capture) close() error {
 	c.closed = true
 	err := c.redactor.Close()
 	if c.file != nil {
-		err = errors.Join(err, c.file.Close())
+		if cerr := c.file.Close(); cerr != nil {
+			err = errors.Join(err, fmt.Errorf("%w: %w", errKeep, cerr))
+		}
 	}
 	return err
 }
 
-// whole is the stream when it fits maxHead.
-func (c *capture) whole() ([]byte, bool) { return c.head, c.scrubbed <= maxHead }
+// whole is the head, and whether it is all of the stream.
+func (c *capture) whole() ([]byte, bool) { return c.head, c.scrubbed == int64(len(c.head)) }
+
+// lastLine is the last line that is not empty, and whether all of it is remembered.
+func (c *capture) lastLine() ([]byte, bool) {
+	if all, whole := c.whole(); whole {
+		return lastLine(all, true)
+	}
+	return lastLine(c.tail, int64(len(c.tail)) == c.scrubbed)
+}
 
 // last is the end of the stream for a person.
 func (c *capture) last() []byte {
@@ -119,37 +138,3 @@ func (r *run) recordHits(step, where string, hits map[string]int) error {
 	}
 	return errors.Join(errs...)
 }
-
-// utf8Check tells whether a stream is UTF-8 however it is cut.
-type utf8Check struct {
-	rest []byte
-	bad  bool
-}
-
-func (u *utf8Check) write(b []byte) {
-	if u.bad {
-		return
-	}
-	if len(u.rest) > 0 {
-		b = append(u.rest, b...)
-		u.rest = nil
-	}
-	for len(b) > 0 {
-		if b[0] < utf8.RuneSelf {
-			b = b[1:]
-			continue
-		}
-		if !utf8.FullRune(b) {
-			u.rest = append([]byte(nil), b...)
-			return
-		}
-		c, n := utf8.DecodeRune(b)
-		if c == utf8.RuneError && n == 1 {
-			u.bad = true
-			return
-		}
-		b = b[n:]
-	}
-}
-
-func (u *utf8Check) valid() bool { return !u.bad && len(u.rest) == 0 }

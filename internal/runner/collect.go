@@ -1,13 +1,11 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 	"unicode"
@@ -24,23 +22,25 @@ import (
 // it has made.
 const collectLimit = 2 * time.Minute
 
-// collect takes what the step left in /workspace/out, also after a failure. Only a lost VM or a broken record is a
-// failure here: whatever else goes wrong is on record and leaves the step as it is.
+// collect takes what the step left in /workspace/out, also after a failure. What the caps or the rules leave behind is
+// on record and no failure; a collection that did not reach its end is one, for the steps that follow would work on
+// half of what they need.
 func (r *run) collect(runCtx context.Context, w sandbox.World, s plan.Step, cmd *command, res *result) *Failure {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(runCtx), collectLimit)
 	defer cancel()
 	defer context.AfterFunc(r.SkipCollect, cancel)()
 	var broken error
+	seen := map[string]bool{}
 	got, err := w.Collect(ctx, r.Plan.Policy.Artifacts, func(f sandbox.Found, body io.Reader) error {
-		a, err := r.keep(s.ID, cmd.seq, f, body)
-		if err != nil {
+		from := &origin{Reader: body}
+		a, err := r.keep(s.ID, cmd.seq, f, from, seen)
+		if err != nil && from.err == nil {
 			broken = err
-			return err
 		}
 		if a != nil {
 			res.Artifacts = append(res.Artifacts, *a)
 		}
-		return nil
+		return err
 	})
 	for _, skip := range got.Skipped {
 		broken = errors.Join(broken, r.recordSkip(s.ID, skip.Path, skip.Reason, skip.Size))
@@ -51,50 +51,49 @@ func (r *run) collect(runCtx context.Context, w sandbox.World, s plan.Step, cmd 
 	case errors.Is(err, sandbox.ErrLost):
 		return &Failure{Kind: fault.Platform, Err: err}
 	case err != nil:
-		// The collection ended early: time, an interrupt, or a world that can no longer be read.
-		if rerr := r.recordSkip(s.ID, "", "collection ended: "+err.Error(), 0); rerr != nil {
-			return &Failure{Kind: fault.Platform, Err: rerr}
-		}
+		err = fmt.Errorf("the collection of artifacts ended early: %w", err)
+		return &Failure{Kind: fault.Platform, Err: errors.Join(err, r.recordSkip(s.ID, "", r.text(err.Error()), 0))}
 	}
 	return nil
 }
 
+// recordSkip says what was left behind. The size is the VM's own word and may be no size at all.
 func (r *run) recordSkip(step, name, reason string, size int64) error {
-	_, err := r.Ledger.Append(ledger.ArtifactSkipped, step, ledger.Data{"name": r.text(name), "reason": r.text(reason), "bytes": size})
+	d := ledger.Data{"name": r.text(name), "reason": r.text(reason)}
+	if size >= 0 && size <= ledger.MaxInt {
+		d["bytes"] = size
+	}
+	_, err := r.Ledger.Append(ledger.ArtifactSkipped, step, d)
 	return err
 }
 
 // keep scrubs one file and stores it. Text is redacted in place; anything else that holds a known secret is kept out
-// of the store. A nil Artifact was not kept, which is on record.
-func (r *run) keep(step string, command int64, f sandbox.Found, body io.Reader) (*Artifact, error) {
-	if !validName(f.Path) {
+// of the store. A nil Artifact was not kept, which is on record. seen are the names so far: each is taken once.
+func (r *run) keep(step string, command int64, f sandbox.Found, body io.Reader, seen map[string]bool) (*Artifact, error) {
+	if !validName(f.Path) || seen[f.Path] {
 		_, err := io.Copy(io.Discard, body)
 		return nil, errors.Join(err, r.recordSkip(step, f.Path, "name", f.Size))
 	}
+	seen[f.Path] = true
 	if found, _ := r.Secrets.Find(strings.NewReader(f.Path)); len(found) > 0 {
 		_, err := io.Copy(io.Discard, body)
 		return nil, errors.Join(err, r.quarantine(step, f, found))
 	}
-	spool, text, err := r.spool(body)
+	spool, err := r.newSpool(body)
 	if err != nil {
 		return nil, err
 	}
 	defer spool.Close()
+	var source io.Reader = spool
 	hits := map[string]int{}
-	source := io.Reader(spool)
-	if text {
-		source = r.redacting(spool, hits)
-	} else {
-		found, err := r.Secrets.Find(spool)
-		if err != nil {
-			return nil, err
-		}
-		if len(found) > 0 {
-			return nil, r.quarantine(step, f, found)
-		}
-		if _, err := spool.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
+	if spool.text {
+		clean := r.redacting(spool, hits)
+		defer clean.Close()
+		source = clean
+	} else if found, err := r.Secrets.Find(spool); err != nil || len(found) > 0 {
+		return nil, errors.Join(err, r.quarantine(step, f, found))
+	} else if err := spool.rewind(); err != nil {
+		return nil, err
 	}
 	obj, err := r.Objects.Put(source)
 	if err != nil {
@@ -115,48 +114,18 @@ func validName(name string) bool {
 }
 
 func (r *run) quarantine(step string, f sandbox.Found, found []secret.Hit) error {
+	if len(found) == 0 {
+		return nil
+	}
 	_, err := r.Ledger.Append(ledger.ArtifactQuarantined, step, ledger.Data{
 		"name": r.text(f.Path), "bytes": f.Size, "secret": found[0].Name, "form": string(found[0].Form), "count": len(found),
 	})
 	return err
 }
 
-// spool writes the body to a file without a name and says whether it is text: UTF-8 without NUL.
-func (r *run) spool(body io.Reader) (f *os.File, text bool, err error) {
-	if f, err = os.CreateTemp(r.LogDir, ".spool-*"); err != nil {
-		return nil, false, err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, false, err
-	}
-	check := &textCheck{text: true}
-	if _, err := io.Copy(io.MultiWriter(f, check), body); err != nil {
-		return nil, false, err
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return f, check.text && check.utf8.valid(), err
-}
-
-type textCheck struct {
-	utf8 utf8Check
-	text bool
-}
-
-func (t *textCheck) Write(b []byte) (int, error) {
-	if bytes.IndexByte(b, 0) >= 0 {
-		t.text = false
-	}
-	t.utf8.write(b)
-	return len(b), nil
-}
-
-// redacting reads src with every known secret replaced.
-func (r *run) redacting(src io.Reader, hits map[string]int) io.Reader {
+// redacting reads src with every known secret replaced. hits is whole when the reader has come to its end; who stops
+// earlier closes it.
+func (r *run) redacting(src io.Reader, hits map[string]int) io.ReadCloser {
 	pr, pw := io.Pipe()
 	go func() {
 		w := r.Secrets.Writer(pw, func(h secret.Hit) { hits[h.Name]++ })

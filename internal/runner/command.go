@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/sandbox"
@@ -24,47 +26,79 @@ type command struct {
 }
 
 // command executes the step's entry point. The intent is durable before it begins. The command is returned also with
-// an error, with whatever it printed until then. left are the inputs that the environment has no room for.
-func (r *run) command(ctx context.Context, w sandbox.World, s plan.Step, skill plan.Skill, left []string, res *result) (*command, error) {
-	entry := path.Join("/workspace/skills", skill.Name, s.Entry.Path)
-	argv := append(append([]string{}, s.Entry.Argv...), entry)
-	text := shellText(argv)
-	d := ledger.Data{"command": r.text(text), "bytes": len(text)}
-	if len(left) > 0 {
-		d["env_left_out"] = left
-	}
+// an error, with whatever it printed until then; it has a seq when it was begun. left are the inputs that the
+// environment has no room for.
+func (r *run) command(ctx context.Context, w sandbox.World, s plan.Step, skill plan.Skill, in *input, left []string, res *result) (*command, error) {
 	c := &command{}
-	var err error
-	if c.seq, err = r.Ledger.Effect(ledger.CommandStarted, s.ID, d); err != nil {
-		return c, err
-	}
 	if r.LogDir != "" {
 		res.Log = filepath.Join(r.LogDir, s.ID+".1")
 	}
-	if c.stdout, err = r.newCapture(res.Log, "stdout"); err != nil {
+	var err error
+	if c.stdout, err = r.newCapture(res.Log, "stdout", maxHead); err != nil {
 		return c, err
 	}
 	defer c.stdout.close()
-	if c.stderr, err = r.newCapture(res.Log, "stderr"); err != nil {
+	if c.stderr, err = r.newCapture(res.Log, "stderr", 0); err != nil {
 		return c, err
 	}
 	defer c.stderr.close()
+	argv := append(append([]string{}, s.Entry.Argv...), path.Join("/workspace/skills", skill.Name, s.Entry.Path))
+	if c.seq, err = r.recordStart(s.ID, argv, in, left); err != nil {
+		return c, err
+	}
 	begun := r.Now()
 	c.res, err = w.Run(ctx, sandbox.Command{Argv: argv}, c.stdout, c.stderr)
 	c.symbolic = c.res.Symbolic
 	if closing := errors.Join(c.stdout.close(), c.stderr.close()); err == nil {
 		err = closing
 	}
-	res.ExitCode, res.Tail = c.res.ExitCode, c.tail()
-	return c, errors.Join(err, r.recordEnd(s.ID, c, err, r.Now().Sub(begun)))
+	if err == nil && (c.res.ExitCode < 0 || c.res.ExitCode > 255) {
+		err = fmt.Errorf("the VM reported an exit status that there is not: %d", c.res.ExitCode)
+	}
+	if err == nil {
+		res.ExitCode = c.res.ExitCode
+	}
+	res.Tail = c.tail()
+	rerr := r.recordEnd(s.ID, c, err, r.Now().Sub(begun))
+	return c, errors.Join(blame(ctx, err), rerr)
 }
 
-// recordEnd writes command.finished. Without an exit status there is one entry all the same, unless the VM is gone:
-// then the outcome is unknown, which is what a start without an end says.
-func (r *run) recordEnd(step string, c *command, err error, took time.Duration) error {
-	if errors.Is(err, sandbox.ErrLost) {
-		return nil
+// blame makes a command that could not be started the step's own failure: the VM is there, what the step wants to
+// run in it is not. See sandbox.World.
+func blame(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || errors.Is(err, sandbox.ErrLost) || errors.Is(err, errKeep) {
+		return err
 	}
+	return fault.Wrap(fault.Agent, err, "the script could not be run")
+}
+
+// recordStart writes command.started, durably, with the digest of the input the command will find.
+func (r *run) recordStart(step string, argv []string, in *input, left []string) (int64, error) {
+	text := shellText(argv)
+	given, err := r.keepJSON(json.RawMessage(in.json))
+	if err != nil {
+		return 0, err
+	}
+	d := ledger.Data{"command": r.exact(text), "bytes": len(text), "input": given}
+	if len(left) > 0 {
+		d["env_left_out"] = left
+	}
+	return r.Ledger.Effect(ledger.CommandStarted, step, d)
+}
+
+// recordEnd writes command.finished and what was found in the output. Without an exit status there is one entry all
+// the same, unless the VM is gone: then the outcome is unknown, which is what a start without an end says.
+func (r *run) recordEnd(step string, c *command, err error, took time.Duration) error {
+	var errs []error
+	if !errors.Is(err, sandbox.ErrLost) {
+		_, rerr := r.Ledger.Append(ledger.CommandFinished, step, r.endData(c, err, took))
+		errs = append(errs, rerr)
+	}
+	errs = append(errs, r.recordHits(step, "stdout", c.stdout.hits), r.recordHits(step, "stderr", c.stderr.hits))
+	return errors.Join(errs...)
+}
+
+func (r *run) endData(c *command, err error, took time.Duration) ledger.Data {
 	d := ledger.Data{"of": c.seq, "ms": took.Milliseconds(), "stdout": c.stdout.data(), "stderr": c.stderr.data()}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -79,19 +113,12 @@ func (r *run) recordEnd(step string, c *command, err error, took time.Duration) 
 		d["exit"] = c.res.ExitCode
 	}
 	if c.res.Signal != "" {
-		d["signal"] = c.res.Signal
+		d["signal"] = r.text(c.res.Signal)
 	}
 	if c.res.Reason != "" {
-		d["reason"] = c.res.Reason
+		d["reason"] = r.text(c.res.Reason)
 	}
-	_, rerr := r.Ledger.Append(ledger.CommandFinished, step, d)
-	for _, out := range []struct {
-		name string
-		c    *capture
-	}{{"stdout", c.stdout}, {"stderr", c.stderr}} {
-		rerr = errors.Join(rerr, r.recordHits(step, out.name, out.c.hits))
-	}
-	return rerr
+	return d
 }
 
 // failure says in one line how a command failed.

@@ -8,14 +8,20 @@ import (
 	"slices"
 	"time"
 
-	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/sandbox"
 )
 
-// errLimit is the cause of a context that the plan's own time limit ended.
-var errLimit = errors.New("the run's time limit")
+// Causes for which the context of a run ends, besides what its caller ended it for.
+var (
+	errLimit      = errors.New("the run's time limit")
+	errUnrecorded = errors.New("the run cannot be recorded any more")
+)
+
+// errInterrupted is the failure of what the caller has ended.
+var errInterrupted = errors.New("interrupted")
 
 // run is the state of one run. Only the goroutine of execute changes it; a step gets the results of its predecessors,
 // which have ended, and sends its own.
@@ -27,7 +33,8 @@ type run struct {
 	running int
 	ended   chan *result
 	failure *Failure // the first
-	broken  error    // the ledger failed: nothing new starts, nothing is finished
+	broken  error    // the record failed: nothing new starts, what runs is ended, nothing is finished
+	stop    context.CancelCauseFunc
 }
 
 // result is how a step ended.
@@ -37,9 +44,10 @@ type result struct {
 }
 
 func (r *run) execute(ctx context.Context) Outcome {
+	ctx, r.stop = context.WithCancelCause(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(r.Plan.Policy.Timeout), errLimit)
 	defer cancel()
-	r.record(r.Ledger.Effect(ledger.RunStarted, "", r.startData()))
+	r.begin()
 	r.dispatch(ctx)
 	for r.running > 0 {
 		res := <-r.ended
@@ -48,19 +56,29 @@ func (r *run) execute(ctx context.Context) Outcome {
 		r.dispatch(ctx)
 	}
 	r.skipRest()
-	r.interruption(ctx)
+	cause := context.Cause(ctx)
+	r.unfinished(cause)
+	cancel() // a boot that nobody waits for any more
 	alive := r.vm.destroy()
-	if r.Broker != nil {
-		r.fail(r.Broker.Close())
+	if alive != "" && r.failure == nil {
+		r.failure = &Failure{Kind: fault.Platform, Err: fmt.Errorf("the VM %s may still be alive", alive)}
 	}
-	return r.finish(ctx, alive)
+	r.fail(r.Broker.Close())
+	return r.finish(interrupted(cause), alive)
 }
 
-// startData is what run.started says.
-func (r *run) startData() ledger.Data {
+// interrupted says whether a run whose context ended for cause was ended by its caller.
+func interrupted(cause error) bool {
+	return cause != nil && !errors.Is(cause, errLimit) && !errors.Is(cause, errUnrecorded)
+}
+
+// begin writes run.started. Files are told by what they hold, and the input by its scrubbed form, which is kept.
+func (r *run) begin() {
+	input, err := r.keepJSON(r.Input)
+	r.fail(err)
 	d := ledger.Data{
 		"plan": r.Plan.Digest, "agent": r.Plan.Agent.Name, "workspace": r.Plan.Agent.Workspace,
-		"input": ledger.Data{"sha256": digest.Bytes(r.Input), "bytes": len(r.Input)}, "provider": r.Provider.Name(),
+		"input": input, "provider": r.Provider.Name(),
 	}
 	files := ledger.Data{}
 	for name, f := range r.Files {
@@ -72,7 +90,9 @@ func (r *run) startData() ledger.Data {
 	for k, v := range r.Started {
 		d[k] = v
 	}
-	return d
+	if r.broken == nil {
+		r.record(r.Ledger.Effect(ledger.RunStarted, "", d))
+	}
 }
 
 // dispatch starts every step whose predecessors have succeeded, in the plan's order. After a failure or an
@@ -113,7 +133,7 @@ func (r *run) stepData(s plan.Step) ledger.Data {
 	return d
 }
 
-// upstream are the results a step may see: of its direct predecessors, and of the ancestors it names in references.
+// upstream are the results a step may see: of its direct predecessors, which include every step it refers to.
 func (r *run) upstream(s plan.Step) map[string]*result {
 	seen := map[string]*result{}
 	for _, id := range s.Needs {
@@ -124,7 +144,7 @@ func (r *run) upstream(s plan.Step) map[string]*result {
 
 // perform runs one step and sends how it ended, whatever happens in it.
 func (r *run) perform(runCtx context.Context, s plan.Step, up map[string]*result) {
-	res := &result{step: s, StepOutcome: StepOutcome{ID: s.ID}}
+	res := &result{step: s, StepOutcome: StepOutcome{ID: s.ID, ExitCode: -1}}
 	defer func() {
 		if p := recover(); p != nil {
 			res.Failure = &Failure{Kind: fault.Platform, Err: fmt.Errorf("joy itself failed: %v\n%s", p, debug.Stack())}
@@ -135,6 +155,9 @@ func (r *run) perform(runCtx context.Context, s plan.Step, up map[string]*result
 	ctx, cancel := context.WithTimeout(runCtx, time.Duration(s.Timeout))
 	defer cancel()
 	res.Failure = r.step(ctx, runCtx, s, up, res)
+	if f := res.Failure; f != nil && errors.Is(f.Err, sandbox.ErrLost) && r.vm.sandbox != nil {
+		r.vm.noteLoss(r.vm.sandbox)
+	}
 	res.Duration = r.Now().Sub(begun)
 }
 
@@ -144,7 +167,7 @@ func (r *run) settle(res *result) {
 	res.Status = Succeeded
 	d := ledger.Data{"status": Succeeded, "ms": res.Duration.Milliseconds()}
 	if f := res.Failure; f != nil {
-		f.Step, res.Status = res.ID, Failed
+		f.Step, f.Err, res.Status = res.ID, r.scrubbed(f.Err), Failed
 		d["status"], d["failure_kind"], d["error"] = Failed, string(f.Kind), r.text(f.Err.Error())
 		if f.Timeout {
 			d["timeout"] = true
@@ -154,92 +177,20 @@ func (r *run) settle(res *result) {
 		}
 	}
 	if res.Output != nil {
-		size, sum, err := r.keepJSON(res.Output)
+		output, err := r.keepJSON(res.Output)
 		r.fail(err)
-		d["output"] = ledger.Data{"sha256": sum, "bytes": size}
+		d["output"] = output
 	}
 	r.record(r.Ledger.Append(ledger.StepFinished, res.ID, d))
 }
 
-// skipRest records the steps that never started, and why.
-func (r *run) skipRest() {
-	for _, s := range r.Plan.Steps {
-		if r.results[s.ID] != nil {
-			continue
-		}
-		why := "the run was ended first"
-		if r.failure != nil {
-			why = "after the failure of " + r.failure.Step
-		}
-		for _, id := range s.Needs {
-			if up := r.results[id]; up != nil && up.Status != Succeeded {
-				why = "it needs " + id
-			}
-		}
-		r.results[s.ID] = &result{step: s, StepOutcome: StepOutcome{ID: s.ID, Status: Skipped, Why: why}}
-		r.record(r.Ledger.Append(ledger.StepSkipped, s.ID, ledger.Data{"reason": why}))
-	}
-}
-
-// interruption makes a time limit or an interrupt between two steps a failure of the run itself.
-func (r *run) interruption(ctx context.Context) {
-	if r.failure != nil || ctx.Err() == nil || !r.anySkipped() {
-		return
-	}
-	if errors.Is(context.Cause(ctx), errLimit) {
-		r.failure = &Failure{Kind: fault.Agent, Timeout: true, Err: fmt.Errorf("the run took longer than %s", r.Plan.Policy.Timeout)}
-		return
-	}
-	r.failure = &Failure{Kind: fault.Agent, Err: context.Canceled}
-}
-
-func (r *run) anySkipped() bool {
-	for _, res := range r.results {
-		if res.Status == Skipped {
-			return true
-		}
-	}
-	return false
-}
-
-// finish writes run.finished. alive is the id of a VM that could not be destroyed.
-func (r *run) finish(ctx context.Context, alive string) Outcome {
-	out := Outcome{Status: Succeeded, Failure: r.failure, VM: alive, Duration: r.Now().Sub(r.begun)}
-	counts := map[string]int{}
-	for _, s := range r.Plan.Steps {
-		res := r.results[s.ID]
-		counts[res.Status]++
-		out.Steps = append(out.Steps, res.StepOutcome)
-	}
-	d := ledger.Data{"ms": out.Duration.Milliseconds(), "steps": ledger.Data{
-		Succeeded: counts[Succeeded], Failed: counts[Failed], Skipped: counts[Skipped],
-	}}
-	if f := r.failure; f != nil {
-		out.Status = Failed
-		if errors.Is(context.Cause(ctx), context.Canceled) && ctx.Err() != nil {
-			out.Status = Interrupted
-		}
-		d["failure_kind"], d["error"] = string(f.Kind), r.text(f.Err.Error())
-		if f.Step != "" {
-			d["step"] = f.Step
-		}
-		if f.Timeout {
-			d["timeout"] = true
-		}
-	}
-	d["outcome"] = out.Status
-	if r.broken == nil {
-		r.record(r.Ledger.Effect(ledger.RunFinished, "", d))
-	}
-	out.RecordErr = r.broken
-	return out
-}
-
-// record takes the outcome of writing an entry. A ledger that cannot be written ends the run.
+// record takes the outcome of writing an entry. A ledger that cannot be written ends the run, and what runs in it: the
+// rest would happen without a record.
 func (r *run) record(_ int64, err error) { r.fail(err) }
 
 func (r *run) fail(err error) {
 	if err != nil && r.broken == nil {
 		r.broken = err
+		r.stop(errUnrecorded)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"time"
 
 	"github.com/joystream-ai/joy/internal/artifact"
@@ -32,19 +31,21 @@ type Config struct {
 	Files    map[string]FileInput // file inputs by the name of their input
 	Started  ledger.Data          // what run.started says beyond the plan and the input: trigger, actor, programs
 	Provider sandbox.Provider
-	Image    string // the provider's pin
-	Ledger   *ledger.Writer
-	Broker   *broker.Broker
-	Secrets  *secret.Set
+	Image    string          // the provider's pin
+	Ledger   *ledger.Writer  // stays open
+	Broker   *broker.Broker  // closed when Run returns
+	Secrets  *secret.Set     // the one that the broker adds its tokens to
 	Objects  *artifact.Store // nil: nothing is kept
 	LogDir   string          // where captured output goes; "": nowhere
 	// Bundle opens one pinned file of a skill, exactly the bytes that were frozen.
 	Bundle func(skill string, file plan.File) (io.ReadCloser, error)
 	// Prompt works a model step, and Call an action step. Nil refuses such steps.
 	Prompt, Call Worker
-	// OwnVM is told the id of a VM before anything is waited for, and that it is gone. Both may be nil.
+	// OwnVM is told the id of a VM before anything is waited for; its error ends the VM again. VMGone is told that the
+	// VM is no more; its error changes nothing, since whoever looks for the VM will not find it. Both may be nil.
 	OwnVM, VMGone func(id string) error
-	// SkipCollect, when cancelled, ends the collection of artifacts: the second interrupt.
+	// SkipCollect, when cancelled, ends the collection of artifacts and all other tidying within the VM: the second
+	// interrupt.
 	SkipCollect context.Context //nolint:containedctx // a second, later signal than the one of Run's ctx
 	Now         func() time.Time
 }
@@ -67,16 +68,17 @@ type Outcome struct {
 	Steps    []StepOutcome // in the plan's order
 	VM       string        // id of a VM that may still be alive, else ""
 	Duration time.Duration
-	// RecordErr is why the ledger is not whole; the run was stopped.
+	// RecordErr is why the ledger is not whole; the run was stopped, and Status is not succeeded.
 	RecordErr error
 }
 
 // Failure is the first failure of the run in the ledger's order.
 type Failure struct {
-	Step    string // "" when it is the run's own
-	Kind    fault.Kind
-	Timeout bool // a time limit ended it
-	Err     error
+	Step    string     // "" when it is the run's own
+	Kind    fault.Kind // agent | input | connection | policy | platform
+	Timeout bool       // a time limit ended it
+	Drift   bool       // the image differs from its pin
+	Err     error      // without a known secret in its words
 }
 
 // StepOutcome is how one step ended.
@@ -87,9 +89,9 @@ type StepOutcome struct {
 	Failure   *Failure
 	Output    any // what references to the step's output resolve to
 	Artifacts []Artifact
-	ExitCode  int
+	ExitCode  int // of the script; -1 when none is known
 	Duration  time.Duration
-	Tail      []byte // last lines of a failed command's output, scrubbed
+	Tail      []byte // last lines of its output, scrubbed
 	Log       string // path of its captured output, without .stdout or .stderr
 }
 
@@ -120,13 +122,4 @@ func Run(ctx context.Context, cfg Config) Outcome {
 	r := &run{Config: cfg, begun: cfg.Now(), results: map[string]*result{}, ended: make(chan *result)}
 	r.vm = &machine{run: r}
 	return r.execute(ctx)
-}
-
-// door hands a connection to the broker when there is one.
-func (r *run) door(world string, conn net.Conn) {
-	if r.Broker == nil {
-		conn.Close()
-		return
-	}
-	r.Broker.Serve(world, conn)
 }

@@ -5,39 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"unicode/utf8"
 
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/schema"
 )
-
-// marshal is compact JSON that spells < and > as they are; raw JSON stays as it is.
-func marshal(v any) ([]byte, error) {
-	if raw, ok := v.(json.RawMessage); ok {
-		return raw, nil
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-// unmarshal reads one JSON value and keeps the spelling of its numbers.
-func unmarshal(raw []byte) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more follows the JSON value")
-	}
-	return v, nil
-}
 
 // symbolic says whether a value, or a part of it, is not known.
 func symbolic(v any) bool {
@@ -79,28 +53,50 @@ func checkSchema(raw json.RawMessage, v any, what string) error {
 	return nil
 }
 
-// keepJSON stores a value and returns its size and digest.
-func (r *run) keepJSON(v any) (int, string, error) {
+// keepJSON stores a value, scrubbed, and says what an entry holds of it.
+func (r *run) keepJSON(v any) (ledger.Data, error) {
 	body, err := marshal(v)
 	if err != nil {
-		return 0, "", err
+		return nil, err
+	}
+	kept, hits := r.Secrets.Redact(body)
+	d := ledger.Data{"sha256": digest.Bytes(kept), "bytes": len(kept)}
+	if len(hits) > 0 {
+		d["scrubbed"] = true
 	}
 	if r.Objects != nil {
-		_, err = r.Objects.PutBytes(body)
+		_, err = r.Objects.PutBytes(kept)
 	}
-	return len(body), digest.Bytes(body), err
+	return d, err
 }
 
-// text makes a string for the ledger of words that may hold anything.
+// text makes a string for the ledger of words that may hold anything and be of any length: scrubbed and at most 8 KiB.
 func (r *run) text(s string) string {
 	const most = 8 << 10
-	b := []byte(s)
-	if r.Secrets != nil {
-		b, _ = r.Secrets.Redact(b)
-	}
+	b, _ := r.Secrets.Redact([]byte(s))
 	if len(b) > most {
-		b = append(bytes.Clone(b[:most]), " …"...)
+		cut := most
+		for cut > most-utf8.UTFMax && !utf8.RuneStart(b[cut]) {
+			cut--
+		}
+		b = append(bytes.Clone(b[:cut]), " …"...)
 	}
 	out, _ := ledger.Text(b)
 	return out
+}
+
+// exact is text that is never cut: for what the ledger must hold to the last character.
+func (r *run) exact(s string) string {
+	b, _ := r.Secrets.Redact([]byte(s))
+	out, _ := ledger.Text(b)
+	return out
+}
+
+// scrubbed is err without a known secret in its words: they may quote what a VM printed.
+func (r *run) scrubbed(err error) error {
+	clean, hits := r.Secrets.Redact([]byte(err.Error()))
+	if len(hits) == 0 {
+		return err
+	}
+	return errors.New(string(clean))
 }

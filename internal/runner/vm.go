@@ -1,13 +1,14 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
-	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
@@ -27,6 +28,7 @@ type machine struct {
 	id      string // as told by the provider, before the VM has answered
 	idMu    sync.Mutex
 	done    chan struct{}  // closed by destroy, so that its end is not taken for a loss
+	loss    func()         // records a loss, once
 	watch   sync.WaitGroup // the watcher for a loss
 }
 
@@ -35,10 +37,7 @@ type machine struct {
 func (m *machine) get(ctx, runCtx context.Context, step string) (sandbox.Sandbox, error) {
 	m.once.Do(func() {
 		m.created, m.done = make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(m.created)
-			m.sandbox, m.err = m.create(runCtx, step)
-		}()
+		go m.boot(runCtx, step)
 	})
 	select {
 	case <-m.created:
@@ -46,6 +45,16 @@ func (m *machine) get(ctx, runCtx context.Context, step string) (sandbox.Sandbox
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+func (m *machine) boot(ctx context.Context, step string) {
+	defer close(m.created)
+	defer func() {
+		if p := recover(); p != nil {
+			m.err = fmt.Errorf("%w: joy itself failed: %v\n%s", sandbox.ErrAlive, p, debug.Stack())
+		}
+	}()
+	m.sandbox, m.err = m.create(ctx, step)
 }
 
 func (m *machine) create(ctx context.Context, step string) (sandbox.Sandbox, error) {
@@ -61,7 +70,7 @@ func (m *machine) create(ctx context.Context, step string) (sandbox.Sandbox, err
 	begun := r.Now()
 	sb, err := r.Provider.Create(ctx, sandbox.Spec{
 		Run: r.RunID, Image: r.Image, Isolation: pol.Isolation, Start: pol.Start, CPUs: pol.CPUs,
-		Memory: pol.Memory, Disk: pol.Disk, Started: m.started, Door: r.door,
+		Memory: pol.Memory, Disk: pol.Disk, Started: m.started, Door: r.Broker.Serve,
 	})
 	if err != nil {
 		return nil, err
@@ -77,7 +86,16 @@ func (m *machine) create(ctx context.Context, step string) (sandbox.Sandbox, err
 	if _, err := r.Ledger.Append(ledger.SandboxCreated, step, d); err != nil {
 		return nil, errors.Join(err, m.end(sb))
 	}
-	m.watch.Go(func() { m.watchLoss(sb) })
+	m.loss = sync.OnceFunc(func() {
+		_, _ = r.Ledger.Append(ledger.SandboxLost, "", ledger.Data{"of": seq, "reason": r.text(fmt.Sprint(sb.Err()))})
+	})
+	m.watch.Go(func() {
+		select {
+		case <-m.done:
+		case <-sb.Lost():
+			m.noteLoss(sb)
+		}
+	})
 	return sb, nil
 }
 
@@ -92,17 +110,18 @@ func (m *machine) started(id string) error {
 	return m.run.OwnVM(id)
 }
 
-// watchLoss records the loss of the VM when it happens, not when somebody next notices.
-func (m *machine) watchLoss(sb sandbox.Sandbox) {
+// noteLoss records, once, that the VM is gone when it is: when it happens, and not when somebody next notices. After
+// destroy has begun it is no loss.
+func (m *machine) noteLoss(sb sandbox.Sandbox) {
 	select {
 	case <-m.done:
+		return
+	default:
+	}
+	select {
 	case <-sb.Lost():
-		select {
-		case <-m.done:
-			return
-		default:
-		}
-		_, _ = m.run.Ledger.Append(ledger.SandboxLost, "", ledger.Data{"of": m.asked, "reason": m.run.text(sb.Err().Error())})
+		m.loss()
+	default:
 	}
 }
 
@@ -113,6 +132,7 @@ func (m *machine) destroy() string {
 	if m.sandbox == nil {
 		return m.failedBoot()
 	}
+	m.noteLoss(m.sandbox)
 	close(m.done)
 	m.watch.Wait()
 	err := m.end(m.sandbox)
@@ -135,14 +155,14 @@ func (m *machine) failedBoot() string {
 	alive := errors.Is(m.err, sandbox.ErrAlive)
 	m.run.record(m.run.Ledger.Append(ledger.SandboxDestroyed, "", ledger.Data{"of": m.asked, "id": m.id, "verified": !alive, "booted": false}))
 	if alive {
-		return m.id
+		return cmp.Or(m.id, "unknown")
 	}
 	return m.gone()
 }
 
 func (m *machine) gone() string {
 	if m.run.VMGone != nil {
-		m.run.fail(m.run.VMGone(m.id))
+		_ = m.run.VMGone(m.id)
 	}
 	return ""
 }
@@ -152,10 +172,4 @@ func (m *machine) end(sb sandbox.Sandbox) error {
 	ctx, cancel := context.WithTimeout(context.Background(), destroyLimit)
 	defer cancel()
 	return sb.Destroy(ctx)
-}
-
-// bootFailure says whose failure a VM that is not there is.
-func bootFailure(err error) *Failure {
-	kind := fault.KindOf(err)
-	return &Failure{Kind: kind, Err: fmt.Errorf("the VM could not be started: %w", err)}
 }

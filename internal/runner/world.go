@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/joystream-ai/joy/internal/guestproto"
 	"github.com/joystream-ai/joy/internal/plan"
@@ -42,6 +43,15 @@ func (r *run) world(ctx context.Context, sb sandbox.Sandbox, s plan.Step, skill 
 		}
 	}
 	return w, nil
+}
+
+// leave closes a world. Its end is bounded, so that a starved VM cannot hold the run: a world that is not closed goes
+// with the VM.
+func (r *run) leave(w sandbox.World) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	defer context.AfterFunc(r.SkipCollect, cancel)()
+	_ = w.Close(ctx)
 }
 
 func (r *run) bundleFiles(skill plan.Skill) []sandbox.File {

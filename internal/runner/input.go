@@ -1,0 +1,75 @@
+package runner
+
+import (
+	"fmt"
+
+	"github.com/joystream-ai/joy/internal/plan"
+)
+
+// input is a step's resolved input: the tree with files and symbols in it, and its JSON.
+type input struct {
+	tree  any
+	json  []byte
+	files map[string]FileInput // the file inputs it refers to
+}
+
+// resolve puts values in the place of the step's references.
+func (r *run) resolve(s plan.Step, up map[string]*result) (*input, error) {
+	in := &input{files: map[string]FileInput{}}
+	tree, err := plan.Resolve(s.With, func(ref plan.Ref) (any, error) {
+		switch ref.Root {
+		case plan.RootInputs:
+			return r.runInput(in, ref)
+		case plan.RootOutput:
+			res := up[ref.Step]
+			if res == nil {
+				return nil, fmt.Errorf("step %s has no output", ref.Step)
+			}
+			return res.Output, nil
+		default:
+			return artifactOf(up[ref.Step], ref)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the input of %s: %w", s.ID, err)
+	}
+	in.tree = tree
+	if in.json, err = marshal(tree); err != nil {
+		return nil, fmt.Errorf("the input of %s: %w", s.ID, err)
+	}
+	return in, nil
+}
+
+// runInput is the run's input as the step sees it: a file input is its path.
+func (r *run) runInput(in *input, ref plan.Ref) (any, error) {
+	tree, err := unmarshal(r.Input)
+	if err != nil {
+		return nil, err
+	}
+	top, _ := tree.(map[string]any)
+	for name, f := range r.Files {
+		if len(ref.Path) > 0 && ref.Path[0].Key != name {
+			continue
+		}
+		in.files[name] = f
+		top[name] = "/workspace/in/" + f.Name
+	}
+	return tree, nil
+}
+
+func artifactOf(res *result, ref plan.Ref) (any, error) {
+	if res == nil {
+		return nil, fmt.Errorf("step %s has left nothing", ref.Step)
+	}
+	if _, unknown := res.Output.(plan.Symbol); unknown {
+		return plan.Symbol(ref.String()), nil
+	}
+	names := make([]string, 0, len(res.Artifacts))
+	for _, a := range res.Artifacts {
+		if a.Name == ref.Artifact {
+			return plan.ArtifactRef{Step: ref.Step, Name: a.Name, SHA256: a.SHA256, Size: a.Size}, nil
+		}
+		names = append(names, a.Name)
+	}
+	return nil, fmt.Errorf("step %s left no %q in /workspace/out, but %q", ref.Step, ref.Artifact, names)
+}
