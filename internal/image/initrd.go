@@ -24,7 +24,7 @@ const InitPath = "/vm/usr/local/bin/joy-guest"
 
 // Initrd writes what the kernel unpacks and starts: joy-guest at InitPath, the image's modules in /modules, and
 // the device nodes that PID 1 needs before it has mounted anything. The bytes depend on img and guest alone.
-// It is not compressed: unpacking costs an emulated CPU more than reading (docs/adr).
+// It is not compressed: unpacking costs an emulated CPU more than reading (docs/adr/0007-what-a-boot-unpacks.md).
 func Initrd(img Image, guest []byte, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<20)
 	c := &cpioWriter{w: out}
