@@ -26,7 +26,7 @@ func rows(t *testing.T, page, marker string) [][]string {
 	require.True(t, ok, "%s has no <!-- %s -->", page, marker)
 	text, _, _ = strings.Cut(text, "\n\n")
 	var out [][]string
-	for _, line := range strings.Split(text, "\n")[2:] {
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n")[2:] {
 		cells := strings.Split(strings.Trim(line, "| "), "|")
 		for i := range cells {
 			cells[i] = strings.TrimSpace(strings.ReplaceAll(cells[i], "`", ""))
