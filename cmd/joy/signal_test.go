@@ -151,6 +151,7 @@ func TestSecondSignalSkipsCollection(t *testing.T) {
 	b.verifies(0)
 	entries := b.ledger()
 	require.Less(t, len(only(entries, "artifact.stored")), 190)
+	require.Contains(t, only(entries, "artifact.skipped")[0].Data["reason"], "ended early")
 	require.Equal(t, "interrupted", entries[len(entries)-1].Data["outcome"])
 }
 

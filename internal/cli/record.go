@@ -83,19 +83,15 @@ func newRunDir(st *state.Dir) (state.Run, error) {
 	return state.Run{}, errors.New("no free run id")
 }
 
-// execute runs the plan on the record until asked is cancelled.
-func (r *record) execute(asked context.Context, a *app, t *target, p sandbox.Provider, img string, in *inputs, secrets *secret.Set) runner.Outcome {
+// execute runs the plan on the record until ctx is cancelled.
+func (r *record) execute(ctx context.Context, a *app, t *target, p sandbox.Provider, img string, in *inputs, secrets *secret.Set) runner.Outcome {
 	b := broker.New(broker.Config{
 		Workspace: t.plan.Agent.Workspace, Agent: t.plan.Agent.Name, Run: r.run.ID, Ledger: r.ledger, Secrets: secrets,
 	})
-	// The runner is only told to stop; which signal it was is the exit code's business.
-	ctx, stop := context.WithCancel(context.WithoutCancel(asked))
-	defer stop()
 	skip, skipCollect := context.WithCancel(context.Background())
 	defer skipCollect()
-	defer context.AfterFunc(asked, func() {
+	defer context.AfterFunc(ctx, func() {
 		a.say("stopping: collecting what is there and destroying the VM (Ctrl-C again to skip artifact collection)")
-		stop()
 	})()
 	go func() {
 		select {
