@@ -1,15 +1,17 @@
 package image
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestRealBuild builds each profile from Debian's archive twice, into caches that know nothing of each other.
+// TestRealBuild builds each profile from Debian's archive twice, into caches that know nothing of each other. That
+// script/test builds each once, as a person would, is enough for every day.
 func TestRealBuild(t *testing.T) {
-	if testing.Short() {
-		t.Skip("downloads 300 MB from Debian's archive")
+	if os.Getenv("JOY_SOAK") == "" {
+		t.Skip("downloads 300 MB from Debian's archive: script/soak")
 	}
 	for _, profile := range Profiles {
 		t.Run(profile, func(t *testing.T) {
