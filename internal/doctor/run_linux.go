@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,10 +17,11 @@ import (
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 )
 
 func run(ctx context.Context, m Machine) []Check {
-	checks := []Check{qemu(ctx), kvm(), guest()}
+	checks := []Check{qemu(ctx), kvm(m.CacheDir), guest()}
 	checks = append(checks, images(m.CacheDir)...)
 	return append(checks, tools(m), mkfs(), namespaces(ctx),
 		space("cache", m.CacheDir), space("state", m.StateDir))
@@ -52,17 +54,35 @@ func qemu(ctx context.Context) Check {
 	return Check{"qemu", OK, line, ""}
 }
 
-// kvm only looks: a device that is there and opens may still not work, and only a VM can tell.
-func kvm() Check {
-	const device = "/dev/kvm"
-	switch err := unix.Access(device, unix.R_OK|unix.W_OK); {
-	case err == nil:
-		return Check{"kvm", OK, device + " is present, not probed", ""}
-	case errors.Is(err, unix.ENOENT):
-		return Check{"kvm", Warn, "no " + device + ": VMs are emulated, which is slow and no security boundary", "run on a machine with hardware virtualisation"}
-	default:
-		return Check{"kvm", Warn, device + ": " + err.Error() + "; VMs are emulated", "sudo usermod -aG kvm $USER"}
+// kvm says what is known: a device that is there and opens may still not work, and only booting a VM can tell. The
+// first run does that and remembers.
+func kvm(cacheDir string) Check {
+	program, _ := emulator()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		path = "/proc/self/exe" // the device can be looked at without it
 	}
+	v, known, err := microvm.KVM(cacheDir, path)
+	switch {
+	case err != nil:
+		return Check{"kvm", Warn, err.Error(), ""}
+	case !known:
+		return Check{"kvm", OK, "/dev/kvm is present; the first run finds out whether it works", ""}
+	case v.Works:
+		return Check{"kvm", OK, v.Reason, ""}
+	case errors.Is(access("/dev/kvm"), fs.ErrPermission):
+		return Check{"kvm", Warn, v.Reason + "; VMs are emulated", "sudo usermod -aG kvm $USER"}
+	}
+	return Check{"kvm", Warn, v.Reason + "; VMs are emulated, which is slow and no security boundary", "run on a machine with hardware virtualisation"}
+}
+
+// access opens a file as a VM would.
+func access(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func guest() Check {

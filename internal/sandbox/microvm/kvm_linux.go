@@ -46,32 +46,41 @@ func (p *Provider) accelerator(ctx context.Context, m *machine) (string, error) 
 // kvmVerdict looks at /dev/kvm and, when it is there, boots a VM with it once per boot of the host: the device exists
 // and opens on machines where a guest then crashes or hangs. The answer is kept in the cache.
 func kvmVerdict(ctx context.Context, m *machine) (Verdict, error) {
+	v, known, err := KVM(m.cacheDir, m.qemu)
+	if err != nil || known {
+		return v, err
+	}
+	v.Works, v.Reason = tryKVM(ctx, *m)
+	if ctx.Err() != nil {
+		return Verdict{}, ctx.Err()
+	}
+	return v, writeVerdict(verdictFile(m.cacheDir), v)
+}
+
+func verdictFile(cacheDir string) string { return filepath.Join(cacheDir, "kvm.json") }
+
+// KVM is what is known of it, without trying: known is false where only booting a VM can tell. qemu is the path of the
+// program.
+func KVM(cacheDir, qemu string) (v Verdict, known bool, err error) {
 	fd, err := unix.Open("/dev/kvm", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return Verdict{Reason: fmt.Sprintf("/dev/kvm: %v", err)}, nil //nolint:nilerr // a verdict, not a failure
+		return Verdict{Reason: fmt.Sprintf("/dev/kvm: %v", err)}, true, nil
 	}
 	unix.Close(fd)
 	bootID, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return Verdict{}, err
+		return v, false, err
 	}
-	qemu, err := os.Stat(m.qemu)
+	program, err := os.Stat(qemu)
 	if err != nil {
-		return Verdict{}, err
+		return v, false, err
 	}
-	want := Verdict{
-		BootID: strings.TrimSpace(string(bootID)),
-		QEMU:   fmt.Sprintf("%s %d %d", m.qemu, qemu.Size(), qemu.ModTime().UnixNano()),
+	v.BootID = strings.TrimSpace(string(bootID))
+	v.QEMU = fmt.Sprintf("%s %d %d", qemu, program.Size(), program.ModTime().UnixNano())
+	if was, ok := readVerdict(verdictFile(cacheDir)); ok && was.BootID == v.BootID && was.QEMU == v.QEMU {
+		return was, true, nil
 	}
-	file := filepath.Join(m.cacheDir, "kvm.json")
-	if known, ok := readVerdict(file); ok && known.BootID == want.BootID && known.QEMU == want.QEMU {
-		return known, nil
-	}
-	want.Works, want.Reason = tryKVM(ctx, *m)
-	if ctx.Err() != nil {
-		return Verdict{}, ctx.Err()
-	}
-	return want, writeVerdict(file, want)
+	return v, false, nil
 }
 
 func readVerdict(file string) (v Verdict, ok bool) {
