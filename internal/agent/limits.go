@@ -17,7 +17,7 @@ func (r *reader) policy(n *yaml.Node, p *policy.Policy) {
 		{"providers", false, func(n *yaml.Node) { p.Providers = r.providers(n) }},
 		{"approvals", false, func(n *yaml.Node) { p.Approvals = r.word(n, "approvals", policy.Approvals...) }},
 		{"start", false, func(n *yaml.Node) { p.Start = r.word(n, "start", policy.Starts...) }},
-		{"cpus", false, func(n *yaml.Node) { p.CPUs = r.integer(n, "cpus", 1, policy.MaxCPUs) }},
+		{"cpus", false, func(n *yaml.Node) { p.CPUs = r.integer(n, "cpus", policy.MaxCPUs) }},
 		{"memory", false, size("memory", policy.MinMemory, policy.MaxMemory, &p.Memory)},
 		{"disk", false, size("disk", policy.MinDisk, policy.MaxDisk, &p.Disk)},
 		{"timeout", false, func(n *yaml.Node) { p.Timeout = r.timeout(n) }},
@@ -26,7 +26,7 @@ func (r *reader) policy(n *yaml.Node, p *policy.Policy) {
 			r.object(n, "artifacts", []field{
 				{"max_file", false, size("max_file", 1, policy.MaxArtifact, &p.Artifacts.MaxFile)},
 				{"max_total", false, size("max_total", 1, policy.MaxArtifact, &p.Artifacts.MaxTotal)},
-				{"max_files", false, func(n *yaml.Node) { p.Artifacts.MaxFiles = r.integer(n, "max_files", 1, policy.MaxFiles) }},
+				{"max_files", false, func(n *yaml.Node) { p.Artifacts.MaxFiles = r.integer(n, "max_files", policy.MaxFiles) }},
 			})
 		}},
 	})
@@ -66,7 +66,7 @@ func (r *reader) size(n *yaml.Node, what string, low, high policy.Size) policy.S
 }
 
 // narrow holds that a step and setup reach nothing that the policy does not, and no step outlasts the run.
-func (r *reader) narrow(root *yaml.Node, s *Spec) {
+func (r *reader) narrow(s *Spec) {
 	if s.Setup != nil {
 		r.within(s.Setup.Run.Pos, "setup", s.Setup.Egress, s.Setup.Timeout, s.Policy)
 	}

@@ -100,7 +100,7 @@ func (r *reader) spec(root *yaml.Node, s *Spec) {
 	if r.count == 0 && !declared["skills"] && !declared["steps"] {
 		r.fail(root, "nothing to run: there are neither skills nor steps").WithHint("skills: [skills/NAME]")
 	}
-	r.narrow(root, s)
+	r.narrow(s)
 }
 
 func (r *reader) version(n *yaml.Node) {

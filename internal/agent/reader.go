@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/joystream-ai/joy/internal/fault"
 	"gopkg.in/yaml.v3"
+
+	"github.com/joystream-ai/joy/internal/fault"
 )
 
 // reader collects what is wrong while a tree is read. Its methods return the zero value for what they refused, so that
@@ -136,14 +137,15 @@ func (r *reader) word(n *yaml.Node, what string, known ...string) string {
 	return t.Value
 }
 
-func (r *reader) integer(n *yaml.Node, what string, low, high int) int {
+// integer reads a whole number from 1 to high.
+func (r *reader) integer(n *yaml.Node, what string, high int) int {
 	v, err := strconv.Atoi(n.Value)
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || err != nil {
 		r.fail(n, "%s must be a whole number, not %s", what, kind(n))
-		return low
+		return 1
 	}
-	if v < low || v > high {
-		r.fail(n, "%s is %d, outside %d to %d", what, v, low, high)
+	if v < 1 || v > high {
+		r.fail(n, "%s is %d, outside 1 to %d", what, v, high)
 	}
 	return v
 }

@@ -43,8 +43,8 @@ func (r *reader) model(n *yaml.Node) *Model {
 		{"name", true, func(n *yaml.Node) { m.Name = r.string(n, "name").Value }},
 		{"base_url", false, func(n *yaml.Node) { m.BaseURL = r.url(n, "base_url") }},
 		{"key", false, func(n *yaml.Node) { m.Key = r.secret(n, "key") }},
-		{"max_turns", false, func(n *yaml.Node) { m.MaxTurns = r.integer(n, "max_turns", 1, 1000) }},
-		{"max_tokens", false, func(n *yaml.Node) { m.MaxTokens = r.integer(n, "max_tokens", 1, 1_000_000_000) }},
+		{"max_turns", false, func(n *yaml.Node) { m.MaxTurns = r.integer(n, "max_turns", 1000) }},
+		{"max_tokens", false, func(n *yaml.Node) { m.MaxTokens = r.integer(n, "max_tokens", 1_000_000_000) }},
 		{"max_cost", false, func(n *yaml.Node) { m.MaxCost = r.cost(n) }},
 	})
 	return m

@@ -106,7 +106,7 @@ func (r *reader) grants(n *yaml.Node) []Grant {
 				first[g.Action.Value] = true
 			}},
 			{"with", false, func(n *yaml.Node) { g.With = r.mapping(n, "with") }},
-			{"max_calls", false, func(n *yaml.Node) { g.MaxCalls = r.integer(n, "max_calls", 1, maxCalls) }},
+			{"max_calls", false, func(n *yaml.Node) { g.MaxCalls = r.integer(n, "max_calls", maxCalls) }},
 		})
 		out = append(out, g)
 	})

@@ -68,7 +68,7 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 		if err != nil {
 			return nil, fault.Wrap(fault.Input, err, "open the project")
 		}
-		defer root.Close() //nolint:errcheck // only read
+		defer root.Close()
 		fsys = root.FS()
 	}
 	b := &builder{o: o, fsys: fsys, spec: &agent.Spec{File: SpecName}}

@@ -67,7 +67,7 @@ func (b *builder) expand(patterns []agent.Text) ([]source, error) {
 		}
 		matches, err := fs.Glob(b.fsys, p.Value)
 		if err != nil {
-			bad(p, "skills: %q is not a glob: %v", p.Value, err)
+			_ = bad(p, "skills: %q is not a glob: %v", p.Value, err)
 			continue
 		}
 		slices.Sort(matches)
@@ -79,7 +79,7 @@ func (b *builder) expand(patterns []agent.Text) ([]source, error) {
 			add(dir, p.Pos)
 		}
 		if len(out) == before && !slices.ContainsFunc(matches, func(m string) bool { return seen[m] }) {
-			bad(p, "skills: %s matches no directory with a SKILL.md", p.Value)
+			_ = bad(p, "skills: %s matches no directory with a SKILL.md", p.Value)
 		}
 	}
 	return out, errors.Join(errs...)

@@ -89,7 +89,7 @@ func (b *builder) single(ctx context.Context) error {
 
 // readFile reads a regular file of the project, whole. The error wraps fs.ErrNotExist when it is not there.
 func (b *builder) readFile(name string, limit int64) ([]byte, error) {
-	bad := func(err error) error {
+	bad := func(err error) *fault.Error {
 		e := fault.Wrap(fault.Input, err, "read a file of the project").At(name, 0, 0)
 		e.Code = Code
 		return e
@@ -99,13 +99,13 @@ func (b *builder) readFile(name string, limit int64) ([]byte, error) {
 		return nil, bad(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, bad(errors.New("it is not a regular file")).(*fault.Error).WithHint("put the file itself there, not a link")
+		return nil, bad(errors.New("it is not a regular file")).WithHint("put the file itself there, not a link")
 	}
 	f, err := b.fsys.Open(name)
 	if err != nil {
 		return nil, bad(err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, bad(err)

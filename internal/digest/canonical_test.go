@@ -2,7 +2,6 @@ package digest_test
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -62,8 +61,10 @@ func TestCanonicalJSON(t *testing.T) {
 		{"doubles that are integers", `[1.0,10e-1,1E3,-2.50e1]`, `[1,1,1000,-25]`},
 		{"deep enough", strings.Repeat("[", 128) + strings.Repeat("]", 128), strings.Repeat("[", 128) + strings.Repeat("]", 128)},
 		// Samples of RFC 8785, appendix B.
-		{"doubles", `[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001,1e-7,0.000001,5e-324,1.7976931348623157e308]`,
-			`[333333333.3333333,1e+30,4.5,0.002,1e-27,1e-7,0.000001,5e-324,1.7976931348623157e+308]`},
+		{
+			"doubles", `[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001,1e-7,0.000001,5e-324,1.7976931348623157e308]`,
+			`[333333333.3333333,1e+30,4.5,0.002,1e-27,1e-7,0.000001,5e-324,1.7976931348623157e+308]`,
+		},
 		{"where the exponent begins", `[1e21,-1.5E22]`, `[1e+21,-1.5e+22]`},
 	}
 	for _, c := range cases {
@@ -87,7 +88,7 @@ func TestCanonicalOfGoValues(t *testing.T) {
 	require.ErrorContains(t, err, "2^53")
 	_, err = digest.Canonical(func() {})
 	var unsupported *json.UnsupportedTypeError
-	require.True(t, errors.As(err, &unsupported))
+	require.ErrorAs(t, err, &unsupported)
 }
 
 // What is accepted is its own canonical form from then on, and means the same to another reader.

@@ -53,8 +53,10 @@ func TestTreeChangesWithEverythingThatCounts(t *testing.T) {
 		}),
 		"file less":   base[:1],
 		"other order": {base[1], base[0]},
-		"one file whose name spells two": {{Path: "a,\n4:0755,64:" + strings.Repeat("0", 64) + ",1:1,3:b/c", Mode: "0644",
-			SHA256: emptySum}},
+		"one file whose name spells two": {{
+			Path: "a,\n4:0755,64:" + strings.Repeat("0", 64) + ",1:1,3:b/c", Mode: "0644",
+			SHA256: emptySum,
+		}},
 	}
 	seen := map[string]string{}
 	for name, files := range variants {

@@ -23,7 +23,9 @@ func realIndex(t *testing.T, version string) []byte {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(name), mode))
 	}
 	for _, args := range [][]string{
-		{"init", "-q"}, {"add", "."}, {"update-index", "--add", "--chmod=+x", "a.sh", "deep/dir/b.sh"},
+		{"init", "-q"},
+		{"add", "."},
+		{"update-index", "--add", "--chmod=+x", "a.sh", "deep/dir/b.sh"},
 		{"update-index", "--index-version", version},
 	} {
 		cmd := exec.CommandContext(t.Context(), "git", args...)

@@ -137,7 +137,7 @@ func (w *walker) open(e entry) (disk []byte, perm fs.FileMode, err error) {
 	if err != nil {
 		return nil, 0, fault.Wrap(fault.Input, err, "open a file of the bundle").At(w.place(e.raw), 0, 0)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	st, err := f.Stat()
 	if err == nil && !st.Mode().IsRegular() {
 		err = errors.New("it was replaced while it was read")

@@ -14,6 +14,7 @@ import (
 // first five.
 type Kind string
 
+// The kinds.
 const (
 	Agent      Kind = "agent"      // the step's own code or answer
 	Input      Kind = "input"      // usage, joy.yaml, a bundle, a lock, a run's input
@@ -107,7 +108,7 @@ func All(err error) []*Error {
 	if e, ok := err.(*Error); ok { //nolint:errorlint // the tree is walked by hand to keep every branch
 		return []*Error{e}
 	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // see above
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		var out []*Error
 		for _, sub := range many.Unwrap() {
 			out = append(out, All(sub)...)

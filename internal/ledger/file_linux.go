@@ -10,7 +10,7 @@ import (
 func datasync(f *os.File) error {
 	for {
 		err := unix.Fdatasync(int(f.Fd()))
-		if err != unix.EINTR { //nolint:errorlint // an errno, straight from the system call
+		if err != unix.EINTR {
 			return err
 		}
 	}

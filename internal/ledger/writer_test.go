@@ -175,8 +175,8 @@ func TestTeeThatIsStuckOrGoneHoldsNothingUp(t *testing.T) {
 }
 
 func TestVerifierKnowsTheSameLedger(t *testing.T) {
-	require.EqualValues(t, ledger.MaxLine, verify.MaxLine)
-	require.EqualValues(t, ledger.MaxDepth, verify.MaxDepth)
+	require.Equal(t, ledger.MaxLine, verify.MaxLine)
+	require.Equal(t, ledger.MaxDepth, verify.MaxDepth)
 	for _, typ := range ledger.Types() {
 		require.True(t, verify.Known(string(typ)), typ)
 	}

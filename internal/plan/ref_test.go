@@ -37,7 +37,7 @@ func TestBrokenReferences(t *testing.T) {
 	} {
 		_, err := Refs(s)
 		var re *RefError
-		require.True(t, errors.As(err, &re), s)
+		require.ErrorAs(t, err, &re, s)
 		require.Equal(t, offset, re.Offset, "%s: %v", s, err)
 	}
 }

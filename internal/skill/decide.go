@@ -26,14 +26,20 @@ func (b *Bundle) Sandbox() (required bool, evidence []Evidence) {
 	case required || suggesting > 1:
 		return true, evidence
 	case suggesting == 1 && b.SkillKind == Instruction:
-		return false, append(evidence, Evidence{ruleNoNeed, b.skillPath(), 0,
-			"skill_kind is instruction, and nothing in the text runs code or works on files"})
+		return false, append(evidence, Evidence{
+			ruleNoNeed, b.skillPath(), 0,
+			"skill_kind is instruction, and nothing in the text runs code or works on files",
+		})
 	case suggesting == 1:
-		return true, append(evidence, Evidence{ruleUnsure, b.skillPath(), 0,
-			"unsure: one thing suggests work in a sandbox and nothing settles it, so it is taken as needed"})
+		return true, append(evidence, Evidence{
+			ruleUnsure, b.skillPath(), 0,
+			"unsure: one thing suggests work in a sandbox and nothing settles it, so it is taken as needed",
+		})
 	default:
-		return false, []Evidence{{ruleNoNeed, b.skillPath(), b.BodyLine,
-			fmt.Sprintf("%d lines read: no command, code or work on files in them", len(b.doc.lines))}}
+		return false, []Evidence{{
+			ruleNoNeed, b.skillPath(), b.BodyLine,
+			fmt.Sprintf("%d lines read: no command, code or work on files in them", len(b.doc.lines)),
+		}}
 	}
 }
 
@@ -68,8 +74,10 @@ func (b *Bundle) findCandidates() []Evidence {
 		}
 		for _, l := range b.doc.lines {
 			if runs(l, f.Path) {
-				out = append(out, Evidence{"JOY-CANDIDATE", path.Join(b.Dir, f.Path), l.no,
-					"SKILL.md runs it: " + shorten(trimLine(l.text))})
+				out = append(out, Evidence{
+					"JOY-CANDIDATE", path.Join(b.Dir, f.Path), l.no,
+					"SKILL.md runs it: " + shorten(trimLine(l.text)),
+				})
 				b.candidatePaths = append(b.candidatePaths, f.Path)
 				break
 			}

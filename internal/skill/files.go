@@ -37,7 +37,7 @@ func (b *Bundle) readLimited(fsys fs.FS) ([]byte, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "read a skill").At(b.skillPath(), 0, 0)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, MaxSkillFile+1))
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "read a skill").At(b.skillPath(), 0, 0)

@@ -24,8 +24,10 @@ func TestSandboxDetermination(t *testing.T) {
 		{"sql", "", "```sql\nSELECT tea FROM cups;\n```\n", false, []string{"JOY-BOX-NONE"}},
 		{"a word that is also a command", "", "The word `make` is short. Say `find out more` twice.\n", false, []string{"JOY-BOX-NONE"}},
 		{"hidden", "", "<!--\n```bash\nrm -rf x\n```\nrun the script\n-->\nThink.\n", false, []string{"JOY-BOX-NONE"}},
-		{"instruction with tools of habit", "allowed-tools: Bash\nskill_kind: instruction\n", "Think.\n", false,
-			[]string{"JOY-BOX-TOOLS", "JOY-BOX-NONE"}},
+		{
+			"instruction with tools of habit", "allowed-tools: Bash\nskill_kind: instruction\n", "Think.\n", false,
+			[]string{"JOY-BOX-TOOLS", "JOY-BOX-NONE"},
+		},
 
 		// Needed.
 		{"entry", "metadata: {joy.entry: x.py}\n", "Think.\n", true, []string{"JOY-BOX-ENTRY"}},

@@ -23,13 +23,19 @@ func TestToleratedWithAWarning(t *testing.T) {
 		{"byte order mark", "\ufeff" + fields("name: my-skill", d), skill.RuleFrontMatter, 1, "byte order mark", ""},
 		{"blank lines first", "\n \n" + fields("name: my-skill", d), skill.RuleFrontMatter, 3, "stand before", ""},
 		{"comment first", "<!-- made\nby hand -->\n" + fields("name: my-skill", d), skill.RuleFrontMatter, 3, "stand before", ""},
-		{"unquoted colon", fields("name: my-skill", "description: Commands: init, status"), skill.RuleYAML, 3,
-			"quote this value (column 14)", "Commands: init, status"},
-		{"unquoted colon over lines", fields("name: my-skill", `description: Say "hi": now`, "  and \\ later", "license: MIT"),
-			skill.RuleYAML, 3, "quote this value", `Say "hi": now and \ later`},
+		{
+			"unquoted colon", fields("name: my-skill", "description: Commands: init, status"), skill.RuleYAML, 3,
+			"quote this value (column 14)", "Commands: init, status",
+		},
+		{
+			"unquoted colon over lines", fields("name: my-skill", `description: Say "hi": now`, "  and \\ later", "license: MIT"),
+			skill.RuleYAML, 3, "quote this value", `Say "hi": now and \ later`,
+		},
 		{"unclosed bracket", fields("name: my-skill", "description: [beta] Tea"), skill.RuleYAML, 3, "quote this value", "[beta] Tea"},
-		{"text after a block header", fields("name: my-skill", "description: >- Advice", "  on tea."), skill.RuleYAML, 3,
-			"begin the text on the next line", ""},
+		{
+			"text after a block header", fields("name: my-skill", "description: >- Advice", "  on tea."), skill.RuleYAML, 3,
+			"begin the text on the next line", "",
+		},
 		{"no name", fields(d), skill.RuleName, 2, "name is missing", ""},
 		{"underscore", fields("name: my_skill", d), skill.RuleName, 2, "other than letters", ""},
 		{"no description", fields("name: my-skill"), skill.RuleDescription, 2, "description is missing", "-"},
@@ -59,7 +65,6 @@ func TestToleratedWithAWarning(t *testing.T) {
 
 // What no reading can save, with the place.
 func TestRefused(t *testing.T) {
-	const d = "description: ok"
 	u16 := []byte{0xff, 0xfe}
 	for _, unit := range utf16.Encode([]rune(skillMD("", ""))) {
 		u16 = binary.LittleEndian.AppendUint16(u16, unit)
@@ -112,8 +117,10 @@ version: 2
 `, "One.\r\nTwo.\n")))
 	require.Equal(t, "MIT, Apache-2.0", b.License)
 	require.Equal(t, "needs tea", b.Compatibility)
-	require.Equal(t, map[string]any{"author": "somebody", "none": "",
-		"nested": map[string]any{"requires": map[string]any{"bins": []any{"jq", "7"}}}}, b.Metadata)
+	require.Equal(t, map[string]any{
+		"author": "somebody", "none": "",
+		"nested": map[string]any{"requires": map[string]any{"bins": []any{"jq", "7"}}},
+	}, b.Metadata)
 	require.Equal(t, []string{"Read", "Bash(git add:*)", "Grep", "Write", "3", "Bash"}, b.AllowedTools)
 	require.Equal(t, []string{"slack.reply_message"}, b.Actions)
 	require.Equal(t, skill.Instruction, b.SkillKind)

@@ -9,6 +9,7 @@ import (
 // State is what a ledger is.
 type State string
 
+// What Check may find.
 const (
 	Complete   State = "complete"   // the chain holds and the run finished
 	Incomplete State = "incomplete" // the chain holds as far as it goes, but there is no run.finished

@@ -48,7 +48,7 @@ func TestTampering(t *testing.T) {
 		"inserted": {func(_ *testing.T, l [][]byte) [][]byte {
 			return slices.Insert(l, 8, replace(l[7], `"seq":8`, `"seq":9`))
 		}, verify.Broken, 9, "line 9 was inserted: line 10 goes on where line 8 ended"},
-		"inserted, chained": {func(t *testing.T, l [][]byte) [][]byte {
+		"inserted, chained": {func(_ *testing.T, l [][]byte) [][]byte {
 			text, _ := line(9, entry{typ: "tool.returned", run: "20261124-180300-k3fq2a", time: "2026-11-24T18:03:01.800Z"}, hashOf(l[7]))
 			return slices.Insert(l, 8, []byte(text))
 		}, verify.Broken, 10, "lines 9 and 10 both claim the same place: one of them was inserted"},
