@@ -57,6 +57,7 @@ var house = []room{
 	{0, "guestproto", "policy fault"}, // the bytes between host and guest
 	{0, "policy", "fault"},            // a request against grants
 	{0, "digest", "fault"},            // content has a name
+	{0, "git", ""},                    // a file of a past commit, without git
 	{0, "worldtest", ""},              // our own bundles' scripts, in tests, without a VM
 	{0, "term", ""},                   // what a stream can show
 	{0, "fault", ""},                  // a failure a person can act on
