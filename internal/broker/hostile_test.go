@@ -85,8 +85,9 @@ func TestNoRequestRidesOnAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := open(t, "run-1")
 			conn := h.dial(t, "count")
+			asked := strings.TrimSuffix(request(h.issue(t, "count")), "\r\n") + extra
 			go func() {
-				_, _ = io.WriteString(conn, strings.TrimSuffix(request(h.issue(t, "count")), "\r\n")+extra)
+				_, _ = io.WriteString(conn, asked)
 				_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: joy\r\nConnection: close\r\n\r\n")
 			}()
 			var statuses []int

@@ -95,13 +95,6 @@ func (a *app) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// printJSONLine prints one line of a JSONL stream on stdout.
-func (a *app) printJSONLine(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
 // say tells a person what goes on, on stderr; -q silences it.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {

@@ -77,7 +77,7 @@ func (a *app) artifactsOf(ref string) (state.Run, []storedArtifact, *state.Dir, 
 	if err != nil {
 		return run, nil, nil, err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	list := []storedArtifact{}
 	rep, err := verify.Check(f, verify.Options{Each: func(e verify.Entry) {
 		if e.Type == "artifact.stored" {
@@ -158,7 +158,7 @@ func (a *app) getArtifacts(dir *state.Dir, chosen map[string]storedArtifact, out
 	if err != nil {
 		return err
 	}
-	defer store.Close() //nolint:errcheck // only read
+	defer store.Close()
 	if err := os.MkdirAll(a.abs(out), 0o700); err != nil {
 		return fault.Wrap(fault.Input, err, "make the directory")
 	}
@@ -166,7 +166,7 @@ func (a *app) getArtifacts(dir *state.Dir, chosen map[string]storedArtifact, out
 	if err != nil {
 		return fault.Wrap(fault.Input, err, "open the directory")
 	}
-	defer root.Close() //nolint:errcheck // files are closed one by one
+	defer root.Close()
 	for _, name := range sortedKeys(chosen) {
 		if err := writeArtifact(root, store, name, chosen[name].SHA256); err != nil {
 			return err
@@ -184,7 +184,7 @@ func writeArtifact(root *os.Root, store *artifact.Store, name, digest string) (e
 	if err != nil {
 		return err
 	}
-	defer r.Close() //nolint:errcheck // only read
+	defer r.Close()
 	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return fault.Wrap(fault.Input, err, "make a directory for %s", name)
 	}

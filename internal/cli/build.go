@@ -193,7 +193,7 @@ func (a *app) writeReport(to string, data []byte) error {
 		_, err := a.out.Write(data)
 		return err
 	}
-	if err := os.WriteFile(a.abs(to), data, 0o644); err != nil { //nolint:gosec // a report is for others to read
+	if err := os.WriteFile(a.abs(to), data, 0o644); err != nil {
 		return fault.Wrap(fault.Input, err, "write the report")
 	}
 	return nil

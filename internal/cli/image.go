@@ -160,7 +160,7 @@ func (a *app) completeImages(*cobra.Command, []string, string) ([]string, cobra.
 			names = append(names, profile)
 		}
 	}
-	images, _ := image.List(cache) //nolint:errcheck // the good ones are worth offering
+	images, _ := image.List(cache)
 	for _, img := range images {
 		names = append(names, img.Digest())
 	}

@@ -69,7 +69,7 @@ func openRunLedger(run state.Run) (*os.File, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Platform, err, "open run")
 	}
-	defer root.Close() //nolint:errcheck // nothing was written through it
+	defer root.Close()
 	info, err := root.Lstat(ledgerFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -93,7 +93,7 @@ func summarize(run state.Run) (runJSON, error) {
 	if err != nil {
 		return r, err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	rep, err := verify.Check(f, verify.Options{Each: func(e verify.Entry) {
 		switch e.Type {
 		case "run.started":

@@ -78,7 +78,7 @@ func (a *app) ledgerShow(args []string, opts showOptions) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	view := &ledgerView{app: a, opts: opts}
 	rep, err := verify.Check(f, verify.Options{Each: func(e verify.Entry) {
 		switch {

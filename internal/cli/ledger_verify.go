@@ -69,7 +69,7 @@ func (a *app) ledgerVerify(args []string, head string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	rep, err := verify.Check(f, verify.Options{})
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "read ledger").At(shown, 0, 0)

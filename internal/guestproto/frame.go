@@ -28,7 +28,7 @@ func WriteMessage(w io.Writer, v any) error {
 		return ErrTooLarge
 	}
 	buf := make([]byte, 4+len(body))
-	binary.BigEndian.PutUint32(buf, uint32(len(body))) //nolint:gosec // bounded above
+	binary.BigEndian.PutUint32(buf, uint32(len(body)))
 	copy(buf[4:], body)
 	_, err = w.Write(buf)
 	return err
@@ -90,7 +90,7 @@ func (f *Frames) Write(kind Kind, payload []byte) error {
 		return ErrTooLarge
 	}
 	f.out = append(f.out[:0], byte(kind))
-	f.out = binary.BigEndian.AppendUint32(f.out, uint32(len(payload))) //nolint:gosec // bounded above
+	f.out = binary.BigEndian.AppendUint32(f.out, uint32(len(payload)))
 	f.out = append(f.out, payload...)
 	_, err := f.rw.Write(f.out)
 	return err
