@@ -19,9 +19,8 @@ func echo(_ context.Context, _ plan.Step, input any) (any, error) { return input
 // After the first failure nothing new starts; what runs beside it ends by itself; what waits is told why it does not run.
 func TestFirstFailureStopsWhatIsNew(t *testing.T) {
 	r := newRig(t, script("later", "child"), script("bad"), script("beside"), script("child", "bad"), script("unrelated", "beside"))
-	failed := make(chan struct{})
+	failed := r.tee.when("step.finished", "bad")
 	r.on("bad", func(s *scene) (sandbox.Result, error) {
-		defer close(failed)
 		s.print("no result")
 		_, _ = fmt.Fprintln(s.stderr, "why it failed")
 		return sandbox.Result{ExitCode: 7}, nil

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,6 +30,7 @@ type rig struct {
 	Config
 	vm     *scripted
 	dir    string
+	tee    tee
 	report verify.Report
 	list   []verify.Entry // with Raw cleared
 }
@@ -52,19 +54,16 @@ func newRig(t testing.TB, steps ...plan.Step) *rig {
 			p.Skills = append(p.Skills, plan.Skill{Name: s.Skill, Files: []plan.File{{Path: "main.sh", Mode: "0755", Size: int64(len(mainFile))}}})
 		}
 	}
-	var err error
-	r.Objects, err = artifact.Open(filepath.Join(r.dir, "objects"))
+	objects, err := artifact.Open(filepath.Join(r.dir, "objects"))
 	require.NoError(t, err)
+	r.Objects = objects
 	r.LogDir = filepath.Join(r.dir, "logs")
 	require.NoError(t, os.Mkdir(r.LogDir, 0o700))
-	r.Ledger, err = ledger.Create(r.dir, "run-1", p.Digest, ledger.Options{})
+	r.Ledger, err = ledger.Create(r.dir, "run-1", p.Digest, ledger.Options{Tee: &r.tee})
 	require.NoError(t, err)
 	r.Plan, r.RunID, r.Input, r.Provider, r.Secrets = p, "run-1", json.RawMessage(`{}`), r.vm, secret.NewSet()
 	r.Bundle = func(string, plan.File) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(mainFile)), nil }
-	t.Cleanup(func() {
-		_ = r.Ledger.Close()
-		require.NoError(t, r.Objects.Close())
-	})
+	t.Cleanup(func() { _ = errors.Join(r.Ledger.Close(), objects.Close()) })
 	return r
 }
 
@@ -169,4 +168,12 @@ func (out Outcome) step(id string) StepOutcome {
 		}
 	}
 	return StepOutcome{}
+}
+
+// dry is the run with a ledger that leaves nothing behind.
+func (r *rig) dry() Config {
+	c := r.Config
+	c.Ledger, _ = ledger.Memory("sim", r.Plan.Digest, ledger.Options{})
+	c.Broker = broker.New(broker.Config{Run: "sim", Ledger: c.Ledger, Secrets: c.Secrets})
+	return c
 }

@@ -1,14 +1,11 @@
 package runner
 
 import (
+	"bytes"
 	"context"
-	"io"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
-	"github.com/joystream-ai/joy/internal/policy"
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
 
@@ -25,30 +22,6 @@ type scripted struct {
 	mu                sync.Mutex
 	scenes            map[string]*scene
 }
-
-// scene is one step's world, as its script finds it.
-type scene struct {
-	ctx            context.Context //nolint:containedctx // of Run
-	spec           sandbox.WorldSpec
-	files          map[string]string // below /workspace
-	argv           []string
-	stdout, stderr io.Writer
-	out            []outFile
-	closed         bool
-	vm             *scriptedVM
-}
-
-// outFile is something in /workspace/out. err, when set, is where reading it ends.
-type outFile struct {
-	name, body string
-	err        error
-}
-
-func (s *scene) print(text string) { _, _ = io.WriteString(s.stdout, text) }
-func (s *scene) keep(name, body string) {
-	s.out = append(s.out, outFile{name: name, body: body})
-}
-func (s *scene) token() string { return s.spec.Env["JOY_RUN_TOKEN"] }
 
 func (p *scripted) Name() string { return "microvm" }
 
@@ -116,59 +89,32 @@ func (v *scriptedVM) Destroy(ctx context.Context) error {
 	return nil
 }
 
-func (s *scene) Put(_ context.Context, dir string, files []sandbox.File) error {
-	for _, f := range files {
-		r, err := f.Open()
-		if err != nil {
-			return err
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			return err
-		}
-		s.files[dir+"/"+f.Path] = string(b)
-		_ = r.Close()
-	}
-	return s.vm.Err()
+// tee tells when an entry is in the ledger.
+type tee struct {
+	mu    sync.Mutex
+	waits map[string]chan struct{}
 }
 
-func (s *scene) Run(ctx context.Context, cmd sandbox.Command, stdout, stderr io.Writer) (sandbox.Result, error) {
-	s.ctx, s.argv, s.stdout, s.stderr = ctx, cmd.Argv, stdout, stderr
-	script := s.vm.provider.scripts[s.spec.ID]
-	if script == nil {
-		s.print("{}")
-		return sandbox.Result{}, nil
+// when is closed once there is an entry of the type and step.
+func (w *tee) when(typ, step string) <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	done := make(chan struct{})
+	if w.waits == nil {
+		w.waits = map[string]chan struct{}{}
 	}
-	return script(s)
+	w.waits[`"type":"`+typ+`","step":"`+step+`"`] = done
+	return done
 }
 
-func (s *scene) Collect(ctx context.Context, _ policy.Artifacts, put func(sandbox.Found, io.Reader) error) (got sandbox.Collected, err error) {
-	if s.vm.Err() != nil {
-		return got, s.vm.Err()
-	}
-	slices.SortFunc(s.out, func(a, b outFile) int { return strings.Compare(a.name, b.name) })
-	for _, f := range s.out {
-		body := io.Reader(strings.NewReader(f.body))
-		if f.err != nil {
-			body = io.MultiReader(body, failing{f.err})
-		}
-		if err := put(sandbox.Found{Path: f.name, Size: int64(len(f.body))}, body); err != nil && f.err == nil {
-			return got, err
-		} else if err != nil {
-			got.Skipped = append(got.Skipped, sandbox.Skip{Path: f.name, Reason: "unreadable"})
+func (w *tee) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for what, done := range w.waits {
+		if bytes.Contains(line, []byte(what)) {
+			close(done)
+			delete(w.waits, what)
 		}
 	}
-	if s.vm.provider.collect != nil {
-		got.Skipped, err = s.vm.provider.collect(ctx, s)
-	}
-	return got, err
+	return len(line), nil
 }
-
-func (s *scene) Close(context.Context) error {
-	s.closed = true
-	return nil
-}
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -79,22 +79,24 @@ func (r *run) script(ctx, runCtx context.Context, s plan.Step, skill plan.Skill,
 	}
 	defer r.leave(w)
 	cmd, err := r.command(ctx, w, s, skill, in, left, res)
-	if err != nil {
-		f = r.failureOf(ctx, s, err)
-	}
-	if !errors.Is(err, sandbox.ErrLost) && !cmd.symbolic {
+	f = r.conclude(ctx, s, cmd, err, res)
+	if cmd.seq > 0 && !cmd.symbolic && !errors.Is(err, sandbox.ErrLost) {
 		if cf := r.collect(runCtx, w, s, cmd, res); f == nil {
 			f = cf
 		}
 	}
-	if f != nil {
-		return f
-	}
-	if cmd.symbolic {
+	return f
+}
+
+// conclude reads a step's result from how its command ended and what it printed.
+func (r *run) conclude(ctx context.Context, s plan.Step, cmd *command, err error, res *result) *Failure {
+	switch {
+	case err != nil:
+		return r.failureOf(ctx, s, err)
+	case cmd.symbolic:
 		res.Output = plan.Symbol("steps." + s.ID + ".output")
 		return nil
-	}
-	if res.ExitCode != 0 {
+	case res.ExitCode != 0:
 		return &Failure{Kind: fault.Agent, Err: cmd.failure()}
 	}
 	out, err := cmd.result()

@@ -83,7 +83,8 @@ func (r *run) inputFiles(in *input, up map[string]*result) []sandbox.File {
 	return files
 }
 
-// environment is all that a step's commands get, and the names of the inputs that it has no room for.
+// environment is all that a step's commands get, and the names of the inputs that it has no room for: the longest are
+// left out first.
 func environment(skill string, in *input, token string) (env map[string]string, left []string) {
 	env = map[string]string{
 		"PATH": searchPath, "HOME": "/root", "LANG": "C.UTF-8", "TZ": "UTC",
@@ -93,16 +94,26 @@ func environment(skill string, in *input, token string) (env map[string]string, 
 		"JOY_SKILL_DIR": "/workspace/skills/" + skill,
 	}
 	top, _ := in.tree.(map[string]any)
-	total := 0
-	for _, name := range sorted(top) {
-		value, err := envText(top[name])
-		if err != nil || len(value) > maxEnvValue || total+len(value) > maxEnvTotal || strings.Contains(value, "\x00") {
+	values := map[string]string{}
+	for name, v := range top {
+		text, err := envText(v)
+		if err != nil || len(text) > maxEnvValue || strings.Contains(text, "\x00") {
 			left = append(left, plan.InputVariable(name))
 			continue
 		}
-		total += len(value)
-		env[plan.InputVariable(name)] = value
+		values[plan.InputVariable(name)] = text
 	}
+	byLength := sorted(values)
+	slices.SortStableFunc(byLength, func(a, b string) int { return len(values[a]) - len(values[b]) })
+	total := 0
+	for _, name := range byLength {
+		if total += len(values[name]); total > maxEnvTotal {
+			left = append(left, name)
+			continue
+		}
+		env[name] = values[name]
+	}
+	slices.Sort(left)
 	return env, left
 }
 
