@@ -18,7 +18,7 @@ lint:
 	script/lint
 
 fmt:
-	gofmt -w cmd internal
+	script/lint fmt
 
 demo: ## freeze, simulate and run an example on joy's own source
 	script/demo
