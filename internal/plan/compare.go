@@ -3,22 +3,36 @@ package plan
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
+
+	"github.com/joystream-ai/joy/internal/policy"
 )
 
 // Change is one difference between two plans, in words. Before is empty for what was added, After for what was removed.
 type Change struct {
-	What   string `json:"what"` // such as "policy.memory" or "skill count: scripts/count.py"
+	Group  string `json:"group"` // the part of the plan, such as "policy" or "step fetch"
+	What   string `json:"what"`  // the whole name, such as "policy.memory" or "skill count: file scripts/count.py"
 	Before string `json:"before"`
 	After  string `json:"after"`
+	Widens string `json:"widens,omitempty"` // why a run may do more than before; empty when it may not
+}
+
+// Mark is + for what was added, - for what was removed, ~ for what changed.
+func (c Change) Mark() string {
+	switch {
+	case c.Before == "":
+		return "+"
+	case c.After == "":
+		return "-"
+	}
+	return "~"
 }
 
 func (c Change) String() string {
-	switch {
-	case c.Before == "":
+	switch c.Mark() {
+	case "+":
 		return fmt.Sprintf("+ %s: %s", c.What, c.After)
-	case c.After == "":
+	case "-":
 		return fmt.Sprintf("- %s: %s", c.What, c.Before)
 	}
 	return fmt.Sprintf("~ %s: %s → %s", c.What, c.Before, c.After)
@@ -29,19 +43,36 @@ func (c Change) String() string {
 func Compare(old, new *Plan) []Change {
 	old, new = alike(old), alike(new)
 	c := &comparison{}
-	c.value("rules", old.Rules, new.Rules)
-	c.fields("agent", old.Agent, new.Agent)
-	c.value("inputs", old.Inputs, new.Inputs)
-	section(c, "model", old.Model, new.Model)
-	c.value("triggers", old.Triggers, new.Triggers)
-	c.fields("policy", old.Policy, new.Policy)
-	section(c, "setup", old.Setup, new.Setup)
+	c.in("rules").value("rules", "rules", old.Rules, new.Rules)
+	c.in("agent").fields("agent", "agent", old.Agent, new.Agent)
+	c.in("inputs").value("inputs", "inputs", old.Inputs, new.Inputs)
+	section(c.in("model"), "model", old.Model, new.Model)
+	c.in("triggers").value("triggers", "triggers", old.Triggers, new.Triggers)
+	c.in("policy").fields("policy", "policy", old.Policy, new.Policy)
+	section(c.in("setup"), "setup", old.Setup, new.Setup)
 	c.skills(old.Skills, new.Skills)
-	named(c, "connection", connections(old), connections(new), func(what string, a, b Connection) { c.fields(what, a, b) })
-	c.fields("image", old.Image, new.Image)
-	c.value("allow", old.Allow, new.Allow)
+	c.connections(old.Connections, new.Connections)
+	c.in("image").fields("image", "image", old.Image, new.Image)
+	rule := func(a Allow) string { return a.Rule + " in " + a.File }
+	named(c.in("allow"), "allow", "allow", keyed(old.Allow, rule), keyed(new.Allow, rule), nil, nil)
 	c.steps(old.Steps, new.Steps)
+	if len(c.out) == 0 { // such as a list that holds one thing twice
+		c.in("lock").add("lock", digestOf(old), digestOf(new), "")
+	}
 	return c.out
+}
+
+// Nothing is a plan with the name and the place of p that does nothing: what a first plan is compared with.
+func Nothing(p *Plan) *Plan {
+	return &Plan{LockVersion: p.LockVersion, Rules: p.Rules, Agent: p.Agent, Inputs: p.Inputs, Policy: policy.Default(), Image: Image{Profile: p.Image.Profile}}
+}
+
+func digestOf(p *Plan) string {
+	d, err := Digest(p)
+	if err != nil {
+		return err.Error()
+	}
+	return d
 }
 
 // alike is p with one spelling for equal values; a plan that has none is compared as it is.
@@ -52,114 +83,119 @@ func alike(p *Plan) *Plan {
 	return p
 }
 
-type comparison struct{ out []Change }
+// comparison collects changes. In all its methods what names the thing for people and kind the rule of the table
+// widening that judges it.
+type comparison struct {
+	out   []Change
+	group string
+}
 
-func (c *comparison) add(what, before, after string) {
+func (c *comparison) in(group string) *comparison {
+	c.group = group
+	return c
+}
+
+func (c *comparison) add(what, before, after, widens string) {
 	if before != after {
-		c.out = append(c.out, Change{what, before, after})
+		c.out = append(c.out, Change{c.group, what, before, after, widens})
 	}
 }
 
 // value compares by what the lock would hold, so that nil and empty are the same.
-func (c *comparison) value(what string, before, after any) { c.add(what, words(before), words(after)) }
+func (c *comparison) value(what, kind string, before, after any) {
+	widens := ""
+	if judge := widening[kind]; judge != nil {
+		widens = judge(before, after)
+	}
+	c.add(what, words(before), words(after), widens)
+}
 
 // fields compares two structs key by key, by the names the lock uses.
-func (c *comparison) fields(what string, before, after any) {
+func (c *comparison) fields(what, kind string, before, after any) {
 	a, b := reflect.ValueOf(before), reflect.ValueOf(after)
 	for i := range a.NumField() {
 		key, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
-		c.value(what+"."+key, a.Field(i).Interface(), b.Field(i).Interface())
+		c.field(what+"."+key, kind+"."+key, a.Field(i).Interface(), b.Field(i).Interface())
 	}
 }
 
-// section compares key by key what both have.
-func section[T any](c *comparison, what string, before, after *T) {
-	if before != nil && after != nil {
-		c.fields(what, *before, *after)
-		return
+// field goes into what has parts of its own.
+func (c *comparison) field(what, kind string, before, after any) {
+	switch a := before.(type) {
+	case []string:
+		if !ordered[kind] {
+			alone := func(s string) (string, string) { return "", s }
+			listed(c, what, kind, a, after.([]string), alone) //nolint:forcetypeassert // both are the same field
+			return
+		}
+	case File, Sandbox:
+	default:
+		if reflect.TypeOf(before).Kind() == reflect.Struct {
+			c.fields(what, kind, before, after)
+			return
+		}
 	}
-	c.value(what, before, after)
+	c.value(what, kind, before, after)
+}
+
+// ordered are the lists whose order means something.
+var ordered = map[string]bool{"connection.argv": true}
+
+// section compares key by key what both have.
+func section[T any](c *comparison, kind string, before, after *T) {
+	switch {
+	case before != nil && after != nil:
+		c.fields(kind, kind, *before, *after)
+	case after != nil:
+		c.add(kind, "", words(after), appears(kind, nil, *after))
+	case before != nil:
+		c.add(kind, words(before), "", "")
+	}
 }
 
 func (c *comparison) skills(old, new []Skill) {
 	name := func(s Skill) string { return s.Name }
-	named(c, "skill", keyed(old, name), keyed(new, name), func(what string, a, b Skill) {
+	named(c, "skill", "skill", keyed(old, name), keyed(new, name), func(what string, a, b Skill) {
+		before := len(c.out)
 		path := func(f File) string { return f.Path }
-		named(c, what+": file", keyed(a.Files, path), keyed(b.Files, path), nil)
-		a.Files, b.Files = nil, nil
-		if len(c.out) > 0 && strings.HasPrefix(c.out[len(c.out)-1].What, what+": file") {
+		named(c, what+": file", "file", keyed(a.Files, path), keyed(b.Files, path), nil, nil)
+		if len(c.out) > before {
 			a.Digest, b.Digest = "", "" // the files say it already
 		}
-		c.fields(what, a, b)
-	})
+		listed(c, what+": finding", "finding", a.Findings, b.Findings, func(f Finding) (string, string) {
+			return fmt.Sprintf("%s %s:%d", f.Rule, f.File, f.Line), f.Severity + ": " + f.Message
+		})
+		a.Files, b.Files, a.Findings, b.Findings = nil, nil, nil, nil
+		c.fields(what, "skill", a, b)
+	}, nil)
 	order(c, "skills", old, new, name)
+}
+
+func (c *comparison) connections(old, new map[string]Connection) {
+	named(c, "connection", "connection", entries(old), entries(new), func(what string, a, b Connection) {
+		named(c, what+": tool", "tool", entries(a.Tools), entries(b.Tools), func(what string, a, b Tool) {
+			c.value(what, "tool", a.Digest, b.Digest)
+		}, nil)
+		path := func(f File) string { return f.Path }
+		named(c, what+": file", "connection.file", keyed(a.Files, path), keyed(b.Files, path), nil, nil)
+		a.Tools, b.Tools, a.Files, b.Files = nil, nil, nil, nil
+		c.fields(what, "connection", a, b)
+	}, nil)
 }
 
 func (c *comparison) steps(old, new []Step) {
 	id := func(s Step) string { return s.ID }
-	named(c, "step", keyed(old, id), keyed(new, id), func(what string, a, b Step) { c.fields(what, a, b) })
+	grants := func(what string, a, b Step) {
+		action := func(g Grant) string { return g.Action }
+		named(c, what+": tool", "grant", keyed(a.Tools, action), keyed(b.Tools, action), func(what string, a, b Grant) {
+			c.fields(what, "grant", a, b)
+		}, nil)
+		c.field(what+".egress", "step.egress", a.Egress, b.Egress)
+	}
+	named(c, "step", "step", keyed(old, id), keyed(new, id), func(what string, a, b Step) {
+		grants(what, a, b)
+		a.Tools, b.Tools, a.Egress, b.Egress = nil, nil, nil, nil
+		c.fields(what, "step", a, b)
+	}, func(what string, b Step) { grants(what, Step{}, b) })
 	order(c, "steps", old, new, id)
-}
-
-// order tells a changed order of what is in both alike.
-func order[T any](c *comparison, what string, old, new []T, name func(T) string) {
-	list := func(in []T) (names, sorted []string) {
-		for _, v := range in {
-			names = append(names, name(v))
-		}
-		return names, slices.Sorted(slices.Values(names))
-	}
-	before, a := list(old)
-	after, b := list(new)
-	if slices.Equal(a, b) {
-		c.add("order of "+what, strings.Join(before, ", "), strings.Join(after, ", "))
-	}
-}
-
-// pair keeps the order in which names were met.
-type pair[T any] struct {
-	name  string
-	value T
-}
-
-func keyed[T any](in []T, name func(T) string) []pair[T] {
-	out := make([]pair[T], len(in))
-	for i, v := range in {
-		out[i] = pair[T]{name(v), v}
-	}
-	return out
-}
-
-func connections(p *Plan) []pair[Connection] {
-	var out []pair[Connection]
-	for _, name := range sortedKeys(p.Connections) {
-		out = append(out, pair[Connection]{name, p.Connections[name]})
-	}
-	return out
-}
-
-// named compares two collections by name; both tells the differences of what is in both, or nil for the whole at once.
-func named[T any](c *comparison, what string, old, new []pair[T], both func(what string, a, b T)) {
-	before := map[string]T{}
-	for _, p := range old {
-		before[p.name] = p.value
-	}
-	after := map[string]bool{}
-	for _, p := range new {
-		after[p.name] = true
-		prior, ok := before[p.name]
-		switch {
-		case !ok:
-			c.add(what+" "+p.name, "", brief(p.value))
-		case both != nil:
-			both(what+" "+p.name, prior, p.value)
-		default:
-			c.value(what+" "+p.name, prior, p.value)
-		}
-	}
-	for _, p := range old {
-		if !after[p.name] {
-			c.add(what+" "+p.name, brief(p.value), "")
-		}
-	}
 }

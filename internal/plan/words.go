@@ -16,7 +16,12 @@ func words(v any) string {
 		}
 		return t
 	case File:
-		return brief(t)
+		if t == (File{}) {
+			return "none"
+		}
+		return fmt.Sprintf("%s %d bytes sha256:%s", t.Mode, t.Size, t.SHA256)
+	case Allow:
+		return t.Reason
 	case *string:
 		if t == nil {
 			return "not pinned"
@@ -60,17 +65,27 @@ func sandboxWords(s Sandbox) string {
 // brief names a whole thing that was added or removed.
 func brief(v any) string {
 	switch t := v.(type) {
-	case File:
-		if t == (File{}) {
-			return "none"
-		}
-		return fmt.Sprintf("%s %d bytes sha256:%.12s…", t.Mode, t.Size, t.SHA256)
 	case Skill:
 		return fmt.Sprintf("%s, %d files", t.Path, len(t.Files))
 	case Connection:
 		return t.Transport + " " + t.URL + strings.Join(t.Argv, " ")
+	case Tool:
+		return t.Digest
+	case Grant:
+		return grantWords(t)
 	case Step:
 		return t.Kind + " " + t.Skill + t.Action
 	}
 	return words(v)
+}
+
+func grantWords(g Grant) string {
+	out := "any number of calls"
+	if g.MaxCalls > 0 {
+		out = fmt.Sprintf("at most %d calls", g.MaxCalls)
+	}
+	if with := string(g.With); with != "" && with != "{}" {
+		out += " with " + with
+	}
+	return out
 }
