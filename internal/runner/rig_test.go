@@ -31,6 +31,7 @@ type rig struct {
 	vm     *scripted
 	dir    string
 	tee    tee
+	before int // goroutines
 	report verify.Report
 	list   []verify.Entry // with Raw cleared
 }
@@ -47,7 +48,7 @@ func script(id string, needs ...string) plan.Step {
 
 func newRig(t testing.TB, steps ...plan.Step) *rig {
 	t.Helper()
-	r := &rig{vm: &scripted{scripts: map[string]func(*scene) (sandbox.Result, error){}}, dir: t.TempDir()}
+	r := &rig{vm: &scripted{scripts: map[string]func(*scene) (sandbox.Result, error){}}, dir: t.TempDir(), before: runtime.NumGoroutine()}
 	p := &plan.Plan{Digest: digest.Bytes([]byte("plan")), Agent: plan.Agent{Name: "weekly", Workspace: "local"}, Policy: policy.Default(), Steps: steps}
 	for _, s := range steps {
 		if s.Skill != "" {
@@ -82,11 +83,10 @@ func (r *rig) prints(step, stdout string) {
 // goroutine left behind.
 func (r *rig) run(t testing.TB, ctx context.Context) Outcome { //nolint:revive // testing.TB comes first, as everywhere
 	t.Helper()
-	before := runtime.NumGoroutine()
 	r.Broker = broker.New(broker.Config{Workspace: "local", Agent: "weekly", Run: r.RunID, Ledger: r.Ledger, Secrets: r.Secrets})
 	out := Run(ctx, r.Config)
 	_ = r.Ledger.Close()
-	requireNoMoreThan(t, before)
+	requireNoMoreThan(t, r.before)
 	r.read(t)
 	require.NotEqual(t, verify.Broken, r.report.State, r.report.Problem)
 	require.Len(t, out.Steps, len(r.Plan.Steps))
