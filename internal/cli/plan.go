@@ -14,8 +14,8 @@ import (
 func newPlanCmd(a *app) *cobra.Command {
 	return group("plan", "Read a frozen plan",
 		"  joy plan show\n"+
-			"  joy plan graph --format svg > plan.svg",
-		newPlanShowCmd(a), newPlanGraphCmd(a))
+			"  joy plan diff . main --fail-on widen",
+		newPlanShowCmd(a), newPlanDiffCmd(a), newPlanGraphCmd(a))
 }
 
 func newPlanShowCmd(a *app) *cobra.Command {

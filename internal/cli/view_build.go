@@ -69,7 +69,7 @@ func newBuildView(to *ui, in project, old *plan.Plan, res *build.Result, written
 		return v
 	}
 	for _, s := range p.Steps {
-		v.Changes = append(v.Changes, plan.Change{What: "step " + s.ID, After: inWords(s)})
+		v.Changes = append(v.Changes, plan.Change{Group: "step " + s.ID, What: "step " + s.ID, After: inWords(s)})
 	}
 	return v
 }
@@ -129,12 +129,16 @@ func (a *app) showBuild(v buildView) error {
 	return nil
 }
 
-// printChanges prints one line each, marked + ~ -.
+// printChanges prints one line each, marked + ~ -, with ! behind what lets a run do more.
 func (a *app) printChanges(to *ui, changes []plan.Change) error {
 	for _, c := range changes {
-		line := term.Line(c.String())
+		line := term.Line(a.shown(c.String()))
 		style := map[byte]lipgloss.Style{'+': to.good, '~': to.warn, '-': to.fail}[line[0]]
-		if _, err := fmt.Fprintln(to, style.Render(line[:1])+line[1:]); err != nil {
+		line = style.Render(line[:1]) + line[1:]
+		if c.Widens != "" {
+			line += to.fail.Render("  ! " + c.Widens)
+		}
+		if _, err := fmt.Fprintln(to, line); err != nil {
 			return err
 		}
 	}
