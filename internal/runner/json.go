@@ -49,38 +49,49 @@ func doubled(raw []byte) (key string, twice bool) {
 		keys map[string]bool // nil: a list
 		key  bool            // a key is next
 	}
-	var open []level
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	for {
-		tok, err := dec.Token()
-		if err != nil {
-			return "", false
-		}
-		var in *level
-		if len(open) > 0 {
-			in = &open[len(open)-1]
-		}
-		delim, _ := tok.(json.Delim)
-		switch {
-		case delim == '}' || delim == ']':
-			open = open[:len(open)-1]
-			continue
-		case in != nil && in.key:
-			name, _ := tok.(string)
-			if in.keys[name] {
-				return name, true
-			}
-			in.keys[name], in.key = true, false
-			continue
-		case in != nil:
-			in.key = in.keys != nil
-		}
-		switch delim {
+	open := []level{{}}
+	for i := 0; i < len(raw); i++ {
+		in := &open[len(open)-1]
+		switch raw[i] {
 		case '{':
 			open = append(open, level{keys: map[string]bool{}, key: true})
 		case '[':
 			open = append(open, level{})
+		case '}', ']':
+			open = open[:len(open)-1]
+		case ',':
+			in.key = in.keys != nil
+		case '"':
+			end := stringEnd(raw, i)
+			if in.key {
+				name := stringText(raw[i:end])
+				if in.keys[name] {
+					return name, true
+				}
+				in.keys[name], in.key = true, false
+			}
+			i = end - 1
 		}
 	}
+	return "", false
+}
+
+// stringEnd is behind the quote that closes the string at i.
+func stringEnd(raw []byte, i int) int {
+	for i++; raw[i] != '"'; i++ {
+		if raw[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}
+
+// stringText is what a string of valid JSON says.
+func stringText(quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	var s string
+	_ = json.Unmarshal(quoted, &s) // valid, as all of it
+	return s
 }
