@@ -76,7 +76,7 @@ func (a *app) cut(line string, taken int) string {
 
 // exitText is the exit status of a command that had one: the end of one that joy killed is joy's, not its own.
 func exitText(s runner.StepOutcome, interrupted bool) string {
-	if interrupted || s.Log == "" || s.Failure.Timeout || s.Failure.Kind != fault.Agent {
+	if interrupted || s.ExitCode < 0 || s.Failure.Timeout || s.Failure.Kind != fault.Agent {
 		return ""
 	}
 	return fmt.Sprintf("exit %d, ", s.ExitCode)

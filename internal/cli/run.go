@@ -205,6 +205,8 @@ func (a *app) reportRun(ctx context.Context, rec *record, out runner.Outcome) er
 		return nil
 	case out.Failure.Timeout:
 		return exit(exitCodeOf(fault.Timeout))
+	case out.Failure.Drift:
+		return exit(exitCodeOf(fault.Drift))
 	default:
 		return exit(exitCodeOf(out.Failure.Kind))
 	}
