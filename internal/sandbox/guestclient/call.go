@@ -29,23 +29,19 @@ func (c *Client) open(ctx context.Context, req guestproto.Request) (stream *yamu
 	}
 	finished := make(chan struct{})
 	watch := context.AfterFunc(ctx, func() { c.endWhenStuck(finished) })
-	cut := func() bool { return true }
-	done = func() {
-		cut()
-		if stream != nil {
-			stream.Close()
-		}
-		watch()
-		close(finished)
+	finish := func() { watch(); close(finished) }
+	s, err := c.session.OpenStream()
+	if err != nil {
+		err = c.failed(ctx, err)
+		finish()
+		return nil, nil, err
 	}
-	stream, err = c.session.OpenStream()
-	if err == nil {
-		cut = context.AfterFunc(ctx, func() { _ = stream.SetDeadline(time.Unix(1, 0)) })
-		err = guestproto.WriteMessage(stream, req)
-	}
+	cut := context.AfterFunc(ctx, func() { _ = s.SetDeadline(time.Unix(1, 0)) })
+	done = func() { cut(); s.Close(); finish() }
+	err = guestproto.WriteMessage(s, req)
 	switch {
 	case err == nil:
-		return stream, done, nil
+		return s, done, nil
 	case errors.Is(err, guestproto.ErrTooLarge):
 		err = fmt.Errorf("more than %d bytes in one request", guestproto.MaxMessage)
 	default:
@@ -56,12 +52,12 @@ func (c *Client) open(ctx context.Context, req guestproto.Request) (stream *yamu
 }
 
 func (c *Client) endWhenStuck(finished <-chan struct{}) {
-	limit := time.NewTimer(stuckWait)
+	limit := time.NewTimer(c.stuckWait)
 	defer limit.Stop()
 	select {
 	case <-finished:
 	case <-limit.C:
-		_ = c.broken(fmt.Errorf("nothing taken from the channel for %s", stuckWait))
+		_ = c.broken(fmt.Errorf("nothing taken from the channel for %s", c.stuckWait))
 	}
 }
 

@@ -42,6 +42,8 @@ type Client struct {
 	door    func(world string, conn net.Conn)
 	doors   chan struct{} // a place for each open door
 
+	killGrace, stuckWait time.Duration
+
 	mu     sync.Mutex
 	worlds map[string]*world
 	cause  error
@@ -52,10 +54,21 @@ type Client struct {
 // New takes over conn, whose guest has said it is ready (AwaitReady), and brings it to life. door is
 // sandbox.Spec.Door. Close ends the session and closes conn; New has done so when it fails.
 func New(ctx context.Context, conn io.ReadWriteCloser, door func(string, net.Conn)) (*Client, error) {
+	c, err := attach(conn, door)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.start(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func attach(conn io.ReadWriteCloser, door func(string, net.Conn)) (*Client, error) {
 	config := guestproto.Session()
 	config.StreamCloseTimeout = closedWait
 	g := &guard{ReadWriteCloser: conn}
-	session, err := yamux.Client(g, config)
+	session, err := yamux.Client(guestproto.Pack(g), config)
 	if err != nil {
 		conn.Close()
 		return nil, err
@@ -63,12 +76,10 @@ func New(ctx context.Context, conn io.ReadWriteCloser, door func(string, net.Con
 	g.session.Store(session)
 	c := &Client{
 		session: session, guard: g, door: door, doors: make(chan struct{}, maxDoors),
+		killGrace: killGrace, stuckWait: stuckWait,
 		worlds: map[string]*world{}, ended: make(chan struct{}), lost: make(chan struct{}),
 	}
 	go c.accept()
-	if err := c.start(ctx); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
 	return c, nil
 }
 

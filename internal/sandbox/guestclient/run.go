@@ -84,14 +84,14 @@ func (r *running) explain(err error) error {
 
 // kill ends the command; when the guest does not manage it in time, the stream is cut.
 func (r *running) kill() {
-	ctx, cancel := context.WithTimeout(context.Background(), killGrace)
+	ctx, cancel := context.WithTimeout(context.Background(), r.world.client.killGrace)
 	defer cancel()
 	req := guestproto.Request{Op: guestproto.OpKill, World: r.world.id, Command: r.id}
 	if _, err := r.world.client.call(ctx, req, nil); err != nil {
 		r.cut()
 		return
 	}
-	time.AfterFunc(killGrace, r.cut)
+	time.AfterFunc(r.world.client.killGrace, r.cut)
 }
 
 // feed sends the command's input. A failure to read it ends the command: it must not take half an input for all of it.

@@ -1,0 +1,138 @@
+package guestclient
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/yamux"
+	"github.com/stretchr/testify/require"
+
+	"github.com/joystream-ai/joy/internal/guestproto"
+	"github.com/joystream-ai/joy/internal/sandbox"
+)
+
+// FuzzHost: whatever bytes a guest sends after its ready line, every call returns, and nothing that comes of them
+// breaks a promise made to the caller.
+func FuzzHost(f *testing.F) {
+	f.Add([]byte(nil))
+	f.Add([]byte("\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x00"))
+	f.Add([]byte("\x00\x02\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01"))
+	f.Add(recorded(f, exchange, frames(guestproto.FrameStdout, "out", guestproto.FrameExit, guestproto.Exit{Code: 1})))
+	f.Add(recorded(f, exchange, frames(guestproto.FrameError, guestproto.Reply{Error: "no"})))
+	f.Fuzz(func(t *testing.T, said []byte) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		c, err := New(ctx, &tape{said: bytes.NewReader(said), closed: make(chan struct{})}, func(world string, conn net.Conn) {
+			if world != "step" {
+				t.Errorf("a door of %q, which was never opened", world)
+			}
+			conn.Close()
+		})
+		if err == nil {
+			exchange(ctx, t, c)
+			err = c.Close()
+		}
+		if ctx.Err() != nil {
+			t.Fatal("a call did not return", err)
+		}
+	})
+}
+
+// exchange makes one call of each kind and holds what comes back to the contract.
+func exchange(ctx context.Context, t testing.TB, c *Client) {
+	w, err := c.Open(ctx, sandbox.WorldSpec{ID: "step"})
+	if err != nil {
+		return
+	}
+	_ = w.Put(ctx, "in", []sandbox.File{fileOf("x")})
+	res, err := w.Run(ctx, sandbox.Command{Argv: []string{"x"}, Stdin: strings.NewReader("in")}, io.Discard, io.Discard)
+	if err == nil {
+		require.True(t, res.ExitCode >= 0 && res.ExitCode <= 255 && res.Duration >= 0, "%+v", res)
+	}
+	var total int64
+	count := 0
+	_, _ = w.Collect(ctx, caps, func(f sandbox.Found, r io.Reader) error {
+		n, err := io.Copy(io.Discard, r)
+		if err != nil {
+			return err
+		}
+		count++
+		total += n
+		require.Equal(t, f.Size, n)
+		require.NotContains(t, "/"+f.Path+"/", "/../")
+		require.True(t, count <= caps.MaxFiles && total <= int64(caps.MaxTotal) && n <= int64(caps.MaxFile))
+		return nil
+	})
+	_ = w.Close(ctx)
+}
+
+// tape is a channel on which a guest has said all that it will say: an end comes when the host waits for more.
+type tape struct {
+	said   *bytes.Reader
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (t *tape) Read(b []byte) (int, error) {
+	if n, err := t.said.Read(b); err == nil {
+		return n, nil
+	}
+	// The host may be about to send what the last words answer; give it the time to.
+	select {
+	case <-time.After(time.Millisecond):
+	case <-t.closed:
+	}
+	return 0, io.EOF
+}
+
+func (t *tape) Write(b []byte) (int, error) {
+	select {
+	case <-t.closed:
+		return 0, io.ErrClosedPipe
+	default:
+		return len(b), nil
+	}
+}
+
+func (t *tape) Close() error {
+	t.once.Do(func() { close(t.closed) })
+	return nil
+}
+
+// recorded is what an honest guest says in an exchange.
+func recorded(f *testing.F, talk func(context.Context, testing.TB, *Client), run script) []byte {
+	host, guest := net.Pipe()
+	var said bytes.Buffer
+	session, err := yamux.Server(&recorder{Conn: guest, said: &said}, guestproto.Session())
+	require.NoError(f, err)
+	fk := &fake{session: session, conn: guest, scripts: map[guestproto.Op]script{
+		guestproto.OpRun: run, guestproto.OpCollect: frames(all(one("a", "x"), []any{guestproto.FrameSkip, skipped("b", "link")}, end)...),
+		guestproto.OpPut: func(req guestproto.Request, stream net.Conn) {
+			_, _ = io.CopyN(io.Discard, stream, 1024)
+			answer(guestproto.Reply{})(req, stream)
+		},
+	}}
+	go fk.serve()
+	c, err := New(f.Context(), host, nil)
+	require.NoError(f, err)
+	talk(f.Context(), f, c)
+	require.NoError(f, c.Close())
+	session.Close()
+	return said.Bytes()
+}
+
+type recorder struct {
+	net.Conn
+	said *bytes.Buffer
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.said.Write(b)
+	return r.Conn.Write(b)
+}
