@@ -48,6 +48,7 @@ var house = []room{
 
 	{1, "agent", "policy digest fault"},    // joy.yaml
 	{1, "skill", "policy digest fault"},    // one bundle, with evidence
+	{1, "signature", "plan fault"},         // who stands for a plan
 	{1, "plan", "policy digest fault"},     // joy.lock
 	{1, "schema", "fault"},                 // a value against a JSON Schema
 	{1, "ledger", "digest fault"},          // append, recover, seal

@@ -15,7 +15,7 @@ func newPlanCmd(a *app) *cobra.Command {
 	return group("plan", "Read a frozen plan",
 		"  joy plan show\n"+
 			"  joy plan diff . main --fail-on widen",
-		newPlanShowCmd(a), newPlanDiffCmd(a), newPlanGraphCmd(a))
+		newPlanShowCmd(a), newPlanDiffCmd(a), newPlanGraphCmd(a), newPlanSignCmd(a), newPlanVerifyCmd(a))
 }
 
 func newPlanShowCmd(a *app) *cobra.Command {
@@ -32,7 +32,11 @@ func newPlanShowCmd(a *app) *cobra.Command {
 				return err
 			}
 			if step == "" {
-				return a.showPlan(t)
+				var signed signatureJSON
+				if !t.kept {
+					signed = a.signatureOf(t.plan, a.lockFile(firstArg(args)))
+				}
+				return a.showPlan(t, signed)
 			}
 			s, ok := t.plan.Step(step)
 			if !ok {

@@ -69,8 +69,12 @@ func (a *app) planDiff(args []string, failWiden bool) error {
 
 // isPlace tells a path or a run from a revision. A path wins: it is what a person can see.
 func (a *app) isPlace(arg string) bool {
+	return a.isPath(arg) || state.ValidID(arg)
+}
+
+func (a *app) isPath(arg string) bool {
 	_, err := os.Stat(a.abs(arg))
-	return err == nil || state.ValidID(arg)
+	return err == nil
 }
 
 // lockFile is the absolute path of the lock of arg; that of a run is the project's.

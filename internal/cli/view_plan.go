@@ -25,9 +25,10 @@ type planJSON struct {
 	Image  plan.Image      `json:"image"`
 	Policy json.RawMessage `json:"policy"`
 	Steps  []stepJSON      `json:"steps"`
+	Signed signatureJSON   `json:"signature"`
 }
 
-func (a *app) showPlan(t *target) error {
+func (a *app) showPlan(t *target, signed signatureJSON) error {
 	p := t.plan
 	steps := stepViews(p)
 	if a.json {
@@ -35,7 +36,7 @@ func (a *app) showPlan(t *target) error {
 		if err != nil {
 			return err
 		}
-		return a.printJSON(planJSON{"joy.plan/1", t.name, p.Digest, p.Agent, p.Image, policy, steps})
+		return a.printJSON(planJSON{"joy.plan/1", t.name, p.Digest, p.Agent, p.Image, policy, steps, signed})
 	}
 	tab := a.out.newTable("STEP", "KIND", "NEEDS", "VM", "WHY")
 	inVM := 0
@@ -54,9 +55,25 @@ func (a *app) showPlan(t *target) error {
 	if err := tab.print(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "\n%s in workspace %s, %s\n%s: %s, %d in the VM\n", p.Agent.Name, p.Agent.Workspace, p.Digest,
-		term.Line(t.name), count(len(steps), "step"), inVM)
+	_, err := fmt.Fprintf(a.out, "\n%s in workspace %s, %s\n%s%s: %s, %d in the VM\n", p.Agent.Name, p.Agent.Workspace, p.Digest,
+		signed, term.Line(t.name), count(len(steps), "step"), inVM)
 	return err
+}
+
+// String is a line for each signer, or nothing.
+func (s signatureJSON) String() string {
+	if s.Problem != "" {
+		return "signature: " + term.Line(s.Problem) + "\n"
+	}
+	var b strings.Builder
+	for _, by := range s.Signers {
+		how := "not verified: joy plan verify --key PUB"
+		if by.Verified {
+			how = "your key"
+		}
+		fmt.Fprintf(&b, "signed by %s (%s)\n", term.Line(by.Name+"+"+by.Hash), how)
+	}
+	return b.String()
 }
 
 // stepViews lists the steps in the order they can run.

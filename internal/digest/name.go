@@ -25,7 +25,7 @@ func ignored(name string, atRoot bool) bool {
 	switch name {
 	case ".git", ".DS_Store", "Thumbs.db", "desktop.ini":
 		return true
-	case "joy.lock", ".joy": // joy's own output beside a bundle that is built without joy.yaml
+	case "joy.lock", "joy.lock.sig", ".joy": // joy's own output beside a bundle that is built without joy.yaml
 		return atRoot
 	}
 	return strings.HasPrefix(name, "._")

@@ -125,7 +125,7 @@ func TestWalkLimits(t *testing.T) {
 func TestWalkLeavesOut(t *testing.T) {
 	m := mapFS(map[string]string{
 		"SKILL.md": "x", ".git/config": "", "d/.git": "gitdir: x", ".DS_Store": "", "d/Thumbs.db": "", "d/desktop.ini": "",
-		"d/._x": "", "joy.lock": "", ".joy/runs/1": "", "d/joy.lock": "", "d/.joy": "", ".gitignore": "", "thumbs.db": "",
+		"d/._x": "", "joy.lock": "", "joy.lock.sig": "", ".joy/runs/1": "", "d/joy.lock": "", "d/.joy": "", ".gitignore": "", "thumbs.db": "",
 		"n/SKILL.md": "", "n/a:b": "", "n/deep/x": "", "o/skill.md": "",
 	})
 	m["empty"] = &fstest.MapFile{Mode: fs.ModeDir | 0o755}
