@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/joystream-ai/joy/internal/fault"
-	"github.com/joystream-ai/joy/internal/term"
 )
 
 // errorJSON is one failure in --json mode.
@@ -55,16 +54,16 @@ func faultsOf(err error) []*fault.Error {
 }
 
 func (a *app) reportText(e *fault.Error) {
-	msg := term.Line(e.Msg)
+	msg := a.line(e.Msg)
 	if place := e.Place(); place != "" {
-		msg += " (" + term.Line(place) + ")"
+		msg += " (" + a.line(place) + ")"
 	}
 	fmt.Fprintf(a.err, "%s %s\n", a.err.fail.Render("Error:"), msg)
 	if e.Err != nil {
-		fmt.Fprintf(a.err, "%s %s\n", a.err.dim.Render("cause:"), term.Line(e.Err.Error()))
+		fmt.Fprintf(a.err, "%s %s\n", a.err.dim.Render("cause:"), a.line(e.Err.Error()))
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(a.err, "%s %s\n", a.err.note.Render("hint:"), term.Line(e.Hint))
+		fmt.Fprintf(a.err, "%s %s\n", a.err.note.Render("hint:"), a.line(e.Hint))
 	}
 }
 

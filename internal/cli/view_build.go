@@ -8,7 +8,6 @@ import (
 
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/plan"
-	"github.com/joystream-ai/joy/internal/term"
 )
 
 // buildView is what joy build shows: marks, a line of counts, the next command.
@@ -112,19 +111,19 @@ func (a *app) showBuild(v buildView) error {
 	}
 	vm := fmt.Sprintf("%d in the VM", v.Counts.VM)
 	if v.only != nil {
-		vm += fmt.Sprintf(" (%s: %s)", v.only.ID, term.Line(why(*v.only)))
+		vm += fmt.Sprintf(" (%s: %s)", v.only.ID, a.line(why(*v.only)))
 	}
 	_, err := fmt.Fprintf(v.to, "%s %s, %s\nPlan: %s, %s, %s with %s pinned, %s pinned, %s\n",
-		term.Line(v.Lock), state, v.Digest[:len("sha256:")+12],
+		a.line(v.Lock), state, v.Digest[:len("sha256:")+12],
 		count(v.Counts.Steps, "step"), vm, count(v.Counts.Skills, "skill"), count(v.Counts.Files, "file"),
 		count(v.Counts.Tools, "tool"), count(len(v.Changes), "change"))
 	if err != nil || v.to == a.err {
 		return err
 	}
 	if !v.named {
-		a.say("next: joy image build --profile %s && joy build%s --update image", v.profile, term.Line(v.dir))
+		a.say("next: joy image build --profile %s && joy build%s --update image", v.profile, a.line(v.dir))
 	} else {
-		a.say("next: %s", term.Line(v.run))
+		a.say("next: %s", a.line(v.run))
 	}
 	return nil
 }
@@ -132,7 +131,7 @@ func (a *app) showBuild(v buildView) error {
 // printChanges prints one line each, marked + ~ -, with ! behind what lets a run do more.
 func (a *app) printChanges(to *ui, changes []plan.Change) error {
 	for _, c := range changes {
-		line := term.Line(a.shown(c.String()))
+		line := a.line(a.shown(c.String()))
 		style := map[byte]lipgloss.Style{'+': to.good, '~': to.warn, '-': to.fail}[line[0]]
 		line = style.Render(line[:1]) + line[1:]
 		if c.Widens != "" {
@@ -152,7 +151,7 @@ func (a *app) sayFindings(findings []plan.Finding, notes []string) {
 		if f.Line > 0 {
 			where += fmt.Sprintf(":%d", f.Line)
 		}
-		text := term.Line(strings.TrimSpace(fmt.Sprintf("%s (%s, %s)", f.Message, where, f.Rule)))
+		text := a.line(strings.TrimSpace(fmt.Sprintf("%s (%s, %s)", f.Message, where, f.Rule)))
 		if f.Severity == "note" {
 			a.detail("%s %s", a.err.note.Render("note:"), text)
 		} else {
@@ -160,6 +159,6 @@ func (a *app) sayFindings(findings []plan.Finding, notes []string) {
 		}
 	}
 	for _, n := range notes {
-		a.say("%s %s", a.err.note.Render("note:"), term.Line(n))
+		a.say("%s %s", a.err.note.Render("note:"), a.line(n))
 	}
 }

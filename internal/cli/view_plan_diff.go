@@ -9,7 +9,6 @@ import (
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
-	"github.com/joystream-ai/joy/internal/term"
 )
 
 type planDiffJSON struct {
@@ -34,7 +33,7 @@ func (a *app) showDiff(old, now side, failWiden bool) error {
 		e.Code = codeWidens
 		wide = append(wide, e)
 		if failWiden {
-			a.annotate(e)
+			a.annotate("error", e)
 		}
 	}
 	if a.json {
@@ -66,13 +65,13 @@ func (a *app) diffText(doc planDiffJSON) string {
 		if s.side.Commit != "" {
 			of = fmt.Sprintf("commit %.12s, %s", s.side.Commit, of)
 		}
-		fmt.Fprintf(&b, "%s %s (%s)\n", s.mark, term.Line(s.side.Name), a.shown(of))
+		fmt.Fprintf(&b, "%s %s (%s)\n", s.mark, a.line(s.side.Name), a.shown(of))
 	}
 	group := ""
 	for _, c := range doc.Changes {
 		if c.Group != group {
 			group = c.Group
-			fmt.Fprintf(&b, "\n%s\n", a.out.bold.Render(term.Line(group)))
+			fmt.Fprintf(&b, "\n%s\n", a.out.bold.Render(a.line(group)))
 		}
 		b.WriteString(a.diffLine(c))
 	}
@@ -92,7 +91,7 @@ func (a *app) diffLine(c plan.Change) string {
 	if short := strings.TrimLeft(strings.TrimPrefix(c.What, c.Group), ".: "); short != "" && strings.HasPrefix(c.What, c.Group) {
 		c.What = short
 	}
-	text := term.Line(a.shown(c.String()))
+	text := a.line(a.shown(c.String()))
 	line := a.mark(text[:1]) + text[1:]
 	if c.Widens == "" {
 		return "  " + line + "\n"

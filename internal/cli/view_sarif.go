@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/plan"
@@ -16,6 +18,7 @@ type (
 	}
 	sarifRun struct {
 		Tool    sarifTool     `json:"tool"`
+		Columns string        `json:"columnKind"`
 		Results []sarifResult `json:"results"`
 	}
 	sarifTool struct {
@@ -33,6 +36,7 @@ type (
 	}
 	sarifResult struct {
 		Rule         string            `json:"ruleId"`
+		Index        int               `json:"ruleIndex"`
 		Level        string            `json:"level"`
 		Message      sarifText         `json:"message"`
 		Locations    []sarifLocation   `json:"locations"`
@@ -49,43 +53,64 @@ type (
 		URI string `json:"uri"`
 	}
 	sarifRegion struct {
-		StartLine int `json:"startLine"`
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn,omitempty"`
 	}
 )
 
-// ruleStale is the rule of a difference between a lock and a build.
-const ruleStale = "JOY-STALE"
+// problem is one result of a report.
+type problem struct {
+	rule, level, file string // level: error, warning or note
+	line, col         int
+	text              string
+	key               string // what makes it the same problem in another version of the file
+}
 
-func sarifOf(doc buildCheckJSON) sarif {
-	var run sarifRun
-	run.Tool.Driver.Name = "joy"
-	run.Results = []sarifResult{}
-	for _, c := range doc.Changes {
-		run.Results = append(run.Results, sarifOne(plan.Finding{Rule: ruleStale, Severity: "error", File: doc.Lock, Message: c.String()}))
+func problemsOf(findings []plan.Finding) []problem {
+	out := make([]problem, len(findings))
+	for i, f := range findings {
+		out[i] = problem{rule: f.Rule, level: f.Severity, file: f.File, line: f.Line, text: f.Message, key: f.Message}
 	}
-	for _, f := range doc.Findings {
-		run.Results = append(run.Results, sarifOne(f))
-	}
-	ids := []string{}
-	for _, r := range run.Results {
-		if !slices.Contains(ids, r.Rule) {
-			ids = append(ids, r.Rule)
-		}
+	return out
+}
+
+func (a *app) sarifOf(problems []problem) sarif {
+	run := sarifRun{Columns: "unicodeCodePoints", Results: []sarifResult{}}
+	run.Tool.Driver = sarifDriver{"joy", []sarifRule{}}
+	var ids []string
+	for _, p := range problems {
+		ids = append(ids, p.rule)
 	}
 	slices.Sort(ids)
-	run.Tool.Driver.Rules = []sarifRule{}
+	ids = slices.Compact(ids)
 	for _, id := range ids {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{id})
 	}
-	return sarif{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}
+	seen := map[string]int{}
+	for _, p := range problems {
+		at := slices.Index(ids, p.rule)
+		run.Results = append(run.Results, a.sarifOne(p, at, seen))
+	}
+	return sarif{"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", "2.1.0", []sarifRun{run}}
 }
 
-func sarifOne(f plan.Finding) sarifResult {
-	at := sarifPhysical{Artifact: sarifArtifact{f.File}}
-	if f.Line > 0 {
-		at.Region = &sarifRegion{f.Line}
+func (a *app) sarifOne(p problem, index int, seen map[string]int) sarifResult {
+	file := a.inRepo(p.file)
+	out := sarifResult{p.rule, index, p.level, sarifText{p.text}, []sarifLocation{}, nil}
+	if p.file != "" {
+		at := sarifPhysical{Artifact: sarifArtifact{(&url.URL{Path: file}).String()}}
+		if p.line > 0 {
+			at.Region = &sarifRegion{p.line, p.col}
+		}
+		out.Locations = append(out.Locations, sarifLocation{at})
 	}
-	// The line is left out of the fingerprint, so that a finding stays the same one when text above it moves.
-	print := digest.Bytes([]byte(f.Rule + "\x00" + f.File + "\x00" + f.Message))
-	return sarifResult{f.Rule, f.Severity, sarifText{f.Message}, []sarifLocation{{at}}, map[string]string{"joy/1": print}}
+	// The line is left out of the fingerprint, so that a finding stays the same one when text above it moves; the count
+	// keeps two that say the same apart.
+	print := digest.Bytes([]byte(strings.Join([]string{p.rule, file, p.key}, "\x00")))
+	seen[print]++
+	out.Fingerprints = map[string]string{"joy/1": print}
+	if n := seen[print]; n > 1 {
+		out.Fingerprints["joy/1"] = digest.Bytes([]byte(strings.Repeat(print, n)))
+	}
+	return out
 }

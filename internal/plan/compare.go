@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"path"
 	"reflect"
 	"strings"
 
@@ -15,6 +16,7 @@ type Change struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
 	Widens string `json:"widens,omitempty"` // why a run may do more than before; empty when it may not
+	File   string `json:"file,omitempty"`   // of the project, when the change is one of its bytes or mode
 }
 
 // Mark is + for what was added, - for what was removed, ~ for what changed.
@@ -88,6 +90,7 @@ func alike(p *Plan) *Plan {
 type comparison struct {
 	out   []Change
 	group string
+	dir   string // of the files that are being compared
 }
 
 func (c *comparison) in(group string) *comparison {
@@ -97,7 +100,16 @@ func (c *comparison) in(group string) *comparison {
 
 func (c *comparison) add(what, before, after, widens string) {
 	if before != after {
-		c.out = append(c.out, Change{c.group, what, before, after, widens})
+		c.out = append(c.out, Change{Group: c.group, What: what, Before: before, After: after, Widens: widens})
+	}
+}
+
+// placed names the file of what was added to out from n on: path, below dir.
+func (c *comparison) placed(n int, dir string, pins ...any) {
+	for _, pin := range pins {
+		if f, ok := pin.(File); ok && f.Path != "" && len(c.out) > n {
+			c.out[n].File = path.Join(dir, f.Path)
+		}
 	}
 }
 
@@ -107,7 +119,9 @@ func (c *comparison) value(what, kind string, before, after any) {
 	if judge := widening[kind]; judge != nil {
 		widens = judge(before, after)
 	}
+	n := len(c.out)
 	c.add(what, words(before), words(after), widens)
+	c.placed(n, c.dir, before, after)
 }
 
 // fields compares two structs key by key, by the names the lock uses.
@@ -157,8 +171,9 @@ func (c *comparison) skills(old, new []Skill) {
 	name := func(s Skill) string { return s.Name }
 	named(c, "skill", "skill", keyed(old, name), keyed(new, name), func(what string, a, b Skill) {
 		before := len(c.out)
-		path := func(f File) string { return f.Path }
-		named(c, what+": file", "file", keyed(a.Files, path), keyed(b.Files, path), nil, nil)
+		c.dir = b.Path
+		named(c, what+": file", "file", keyed(a.Files, filePath), keyed(b.Files, filePath), nil, nil)
+		c.dir = ""
 		if len(c.out) > before {
 			a.Digest, b.Digest = "", "" // the files say it already
 		}
@@ -171,13 +186,14 @@ func (c *comparison) skills(old, new []Skill) {
 	order(c, "skills", old, new, name)
 }
 
+func filePath(f File) string { return f.Path }
+
 func (c *comparison) connections(old, new map[string]Connection) {
 	named(c, "connection", "connection", entries(old), entries(new), func(what string, a, b Connection) {
 		named(c, what+": tool", "tool", entries(a.Tools), entries(b.Tools), func(what string, a, b Tool) {
 			c.value(what, "tool", a.Digest, b.Digest)
 		}, nil)
-		path := func(f File) string { return f.Path }
-		named(c, what+": file", "connection.file", keyed(a.Files, path), keyed(b.Files, path), nil, nil)
+		named(c, what+": file", "connection.file", keyed(a.Files, filePath), keyed(b.Files, filePath), nil, nil)
 		a.Tools, b.Tools, a.Files, b.Files = nil, nil, nil, nil
 		c.fields(what, "connection", a, b)
 	}, nil)

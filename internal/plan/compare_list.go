@@ -47,7 +47,9 @@ func named[T any](c *comparison, what, kind string, old, new []pair[T], both fun
 		prior, ok := before[p.name]
 		switch {
 		case !ok:
+			n := len(c.out)
 			c.add(name, "", brief(p.value), appears(kind, nil, p.value))
+			c.placed(n, c.dir, p.value)
 			if added != nil {
 				added(name, p.value)
 			}
@@ -64,7 +66,9 @@ func named[T any](c *comparison, what, kind string, old, new []pair[T], both fun
 		if groups[kind] {
 			c.in(what + " " + p.name)
 		}
+		n := len(c.out)
 		c.add(what+" "+p.name, brief(p.value), "", "")
+		c.placed(n, c.dir, p.value)
 	}
 }
 

@@ -45,6 +45,21 @@ func TestCompareIsEmptyForEqualPlans(t *testing.T) {
 	require.Empty(t, Compare(a, b))
 }
 
+func TestCompareNamesTheFile(t *testing.T) {
+	for file, change := range map[string]func(p *Plan){
+		"joy.yaml":                      func(p *Plan) { p.Agent.Spec.Size++ },
+		"scripts/setup.sh":              func(p *Plan) { p.Setup.Run.SHA256 = "aa" },
+		"skills/count/scripts/count.py": func(p *Plan) { p.Skills[0].Files[1].Mode = "0644" },
+		"skills/tell/SKILL.md":          func(p *Plan) { p.Skills[1].Files = nil },
+		"skills/tell/x":                 func(p *Plan) { p.Skills[1].Files = append(p.Skills[1].Files, File{Path: "x"}) },
+		"":                              func(p *Plan) { p.Policy.CPUs = 7 },
+	} {
+		p := sample(t)
+		change(p)
+		require.Equal(t, file, Compare(sample(t), p)[0].File)
+	}
+}
+
 // TestCompareMissesNothing changes every leaf of a plan, by its type, and asks for a change that names its group.
 func TestCompareMissesNothing(t *testing.T) {
 	full := sample(t)
