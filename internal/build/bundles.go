@@ -35,6 +35,7 @@ type bundle struct {
 	actions     []string // it asks to call
 	required    bool
 	evidence    []plan.Evidence
+	needs       skill.Needs
 }
 
 // expand turns the paths and globs of `skills` into directories, in the order of joy.yaml and bytewise within a glob.
@@ -169,6 +170,7 @@ func (b *builder) loadOne(from source) (bundle, error) {
 	}
 	var evidence []skill.Evidence
 	out.required, evidence = s.Sandbox()
+	out.needs = s.Needs()
 	for _, e := range evidence {
 		out.evidence = append(out.evidence, plan.Evidence(e))
 	}

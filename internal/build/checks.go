@@ -120,26 +120,6 @@ func (b *builder) findings() {
 	}
 }
 
-// ungranted tells which actions a bundle asks for and no step grants. A request of a bundle is never a grant.
-func (b *builder) ungranted(s bundle) []plan.Finding {
-	granted := map[string]bool{}
-	for _, step := range b.plan.Steps {
-		for _, g := range step.Tools {
-			granted[g.Action] = granted[g.Action] || step.Skill == s.pin.Name
-		}
-	}
-	var out []plan.Finding
-	for _, a := range s.actions {
-		if !granted[a] {
-			out = append(out, plan.Finding{
-				Rule: "JOY-GRANT", Severity: skill.SeverityWarning, File: s.skillFile,
-				Message: fmt.Sprintf("it asks to call %s, which no step grants; in joy.yaml: tools: [{action: %s}]", a, a),
-			})
-		}
-	}
-	return out
-}
-
 func sorted[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

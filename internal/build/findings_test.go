@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/skill"
@@ -13,7 +14,7 @@ import (
 
 // judge runs the findings of one bundle through allow.
 func judge(strict bool, allow []plan.Allow, findings ...plan.Finding) *builder {
-	b := &builder{o: Options{Strict: strict}, plan: &plan.Plan{Allow: allow}}
+	b := &builder{o: Options{Strict: strict}, spec: &agent.Spec{}, plan: &plan.Plan{Allow: allow}}
 	b.bundles = []bundle{{pin: plan.Skill{Name: "a"}, skillFile: "skills/a/SKILL.md"}}
 	b.plan.Skills = []plan.Skill{{Name: "a", Findings: findings}}
 	b.findings()
@@ -51,13 +52,6 @@ func TestWarningsFailOnlyWhenStrict(t *testing.T) {
 	require.Len(t, b.open, 2)
 	b = judge(true, nil, warning, note)
 	require.Len(t, b.errs, 1)
-}
-
-func TestARequestOfABundleIsNoGrant(t *testing.T) {
-	res := build(t, project("-- joy.yaml --\nversion: 1\nname: a\nskills: [s]\n"+
-		"-- s/SKILL.md --\n---\nname: s\ndescription: d\nallowed_tools: [slack.post]\n---\nPosts.\n"))
-	require.Empty(t, res.Plan.Steps[0].Tools)
-	require.Contains(t, res.Findings[len(res.Findings)-1].Message, "tools: [{action: slack.post}]")
 }
 
 func TestStrictReadsBundlesAsTheReferenceDoes(t *testing.T) {
