@@ -52,10 +52,11 @@ type Bundle struct {
 	Findings   []Finding  // in order of file and line
 	Violations []Finding  // what the reference validator refuses; empty means valid under Strict
 
-	doc             document
-	candidatePaths  []string // of Candidates, in their order
-	descriptionLine int
-	toolsLine       int
+	doc            document
+	candidatePaths []string       // of Candidates, in their order
+	requires       map[string]any // another tool's field: what the skill declares to need
+
+	descriptionLine, kindLine, toolsLine, metadataLine, requiresLine, compatibilityLine int
 }
 
 // Entry is a declared entry point.

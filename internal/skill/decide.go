@@ -1,87 +1,171 @@
 package skill
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 )
 
-// Sandbox determines whether carrying the skill out needs the VM, with the evidence. It never runs out of an answer:
-// what stays unsure is required, and an evidence of rule JOY-BOX-UNSURE says so. The same bytes and RulesVersion give
-// the same answer, in the same order.
-func (b *Bundle) Sandbox() (required bool, evidence []Evidence) {
-	suggesting := 0
-	for _, r := range sandboxRules {
-		found := b.evidence(r)
-		if len(found) == 0 {
-			continue
-		}
-		evidence = append(evidence, found...)
-		if r.weight == decides {
-			required = true
-		} else {
-			suggesting++
-		}
-	}
-	switch {
-	case required || suggesting > 1:
-		return true, evidence
-	case suggesting == 1 && b.SkillKind == Instruction:
-		return false, append(evidence, Evidence{
-			ruleNoNeed, b.skillPath(), 0,
-			"skill_kind is instruction, and nothing in the text runs code or works on files",
-		})
-	case suggesting == 1:
-		return true, append(evidence, Evidence{
-			ruleUnsure, b.skillPath(), 0,
-			"unsure: one thing suggests work in a sandbox and nothing settles it, so it is taken as needed",
-		})
-	default:
-		return false, []Evidence{{
-			ruleNoNeed, b.skillPath(), b.BodyLine,
-			fmt.Sprintf("%d lines read: no command, code or work on files in them", len(b.doc.lines)),
-		}}
-	}
+// judge reads a bundle once and asks every rule about it.
+type judge struct {
+	b       *Bundle
+	words   []word // of the line at hand; empty when it is no instruction
+	subject about
+	own     map[string]bool // paths of the bundle; made when first asked for
 }
 
-// evidence is what one rule says about the bundle.
-func (b *Bundle) evidence(r rule) []Evidence {
-	var out []Evidence
-	for _, s := range r.match(b) {
-		if len(out) == maxSights {
-			break
+// found is what one rule said, in order of its hits.
+type found struct {
+	*rule
+	hits []hit
+}
+
+// ask puts the rules of all tables to the bundle in one pass over its lines.
+func (j *judge) ask(tables ...[]rule) [][]found {
+	out := make([][]found, len(tables))
+	for t, table := range tables {
+		out[t] = make([]found, len(table))
+		for i := range table {
+			out[t][i].rule = &table[i]
 		}
-		out = append(out, Evidence{r.id, b.skillPath(), s.line, r.means + ": " + shorten(s.seen)})
+	}
+	for i := range j.b.doc.lines {
+		l := &j.b.doc.lines[i]
+		j.words = j.words[:0]
+		if l.instruction() {
+			j.words = readWords(l.low, j.words)
+		}
+		for t := range out {
+			for k := range out[t] {
+				if f := &out[t][k]; f.line != nil && len(f.hits) < maxHitsPerRule {
+					f.hits = append(f.hits, f.line(j, l)...)
+				}
+			}
+		}
+	}
+	for t := range out {
+		for k := range out[t] {
+			if f := &out[t][k]; f.whole != nil {
+				f.hits = f.whole(j)
+			}
+		}
 	}
 	return out
+}
+
+// maxHitsPerRule bounds what a bundle of a thousand equal lines costs.
+const maxHitsPerRule = 200
+
+// sandbox weighs what the rules of sandboxRules found.
+func (j *judge) sandbox(all []found) (required, unsure bool, evidence []Evidence) {
+	sum := 0
+	for _, f := range all {
+		sum += f.points * min(len(f.hits), max(f.most, 1))
+		evidence = append(evidence, j.evidence(f)...)
+	}
+	none := Evidence{Rule: ruleNoNeed, File: j.b.skillPath(), Line: j.b.BodyLine}
+	switch {
+	case sum >= enough:
+		return true, false, evidence
+	case sum == enough-1:
+		return true, true, append(evidence, Evidence{ruleUnsure, j.b.skillPath(), 0,
+			"unsure: there are signs of work in a sandbox and nothing settles it, so it is taken as needed"})
+	case len(evidence) > 0:
+		none.Line = 0
+		none.Detail = fmt.Sprintf("what was seen weighs %d of the %d points that settle it: no command, code or work on files", max(sum, 0), enough)
+	default:
+		none.Detail = fmt.Sprintf("%d lines read: no command, code or work on files in them", len(j.b.doc.lines))
+	}
+	return false, false, append(evidence, none)
+}
+
+// evidence is what one rule says about the bundle, up to maxHits places.
+func (j *judge) evidence(f found) (out []Evidence) {
+	for _, h := range f.hits[:min(len(f.hits), maxHits)] {
+		out = append(out, j.witness(f.rule, h))
+	}
+	return out
+}
+
+func (j *judge) witness(r *rule, h hit) Evidence {
+	file := j.b.skillPath()
+	if h.file != "" {
+		file = path.Join(j.b.Dir, h.file)
+	}
+	name := ""
+	if h.need.Name != "" {
+		name = h.need.Name + ": "
+	}
+	return Evidence{r.id, file, h.line, name + r.means + ": " + shorten(strings.TrimSpace(h.seen))}
+}
+
+// weighed is what the rules say about one tool or host.
+type weighed struct {
+	Need
+	points, optional int
+	evidence         []Evidence
+}
+
+// weigh adds up what the rules found, by name. The order is that of the names.
+func (j *judge) weigh(all []found) []*weighed {
+	byName := map[string]*weighed{}
+	for _, f := range all {
+		counted := map[string]int{}
+		for _, h := range f.hits {
+			w := byName[h.need.Name]
+			if w == nil {
+				w = &weighed{Need: h.need}
+				byName[h.need.Name] = w
+			}
+			counted[h.need.Name]++
+			if n := counted[h.need.Name] - max(f.least-1, 0); n < 1 || n > max(f.most, 1) {
+				continue
+			}
+			if w.evidence = append(w.evidence, j.witness(f.rule, h)); h.optional {
+				w.optional += f.points
+			} else {
+				w.points += f.points
+			}
+		}
+	}
+	joinServers(byName)
+	out := make([]*weighed, 0, len(byName))
+	for _, w := range byName {
+		out = append(out, w)
+	}
+	slices.SortFunc(out, func(a, b *weighed) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// joinServers adds what is said of MCP servers without a name to those that have one.
+func joinServers(byName map[string]*weighed) {
+	nameless := byName[""]
+	if nameless == nil || nameless.Kind != KindMCP {
+		return
+	}
+	named := false
+	for name, w := range byName {
+		if name != "" && (w.Kind == KindMCP || w.Kind == KindLocal) {
+			w.points, w.optional, named = w.points+nameless.points, w.optional+nameless.optional, true
+			w.evidence = append(slices.Clone(nameless.evidence), w.evidence...)
+		}
+	}
+	if named {
+		delete(byName, "")
+	}
 }
 
 // maxSeen is how much of a stranger's line goes into evidence, in runes.
 const maxSeen = 100
 
 func shorten(s string) string {
-	if r := []rune(s); len(r) > maxSeen {
-		return string(r[:maxSeen]) + "…"
+	n := 0
+	for i := range s {
+		if n++; n > maxSeen {
+			return s[:i] + "…"
+		}
 	}
 	return s
-}
-
-// findCandidates looks for bundled scripts that the text runs.
-func (b *Bundle) findCandidates() []Evidence {
-	var out []Evidence
-	for _, f := range b.Files {
-		if !isScript(f.Path, b.Contents[f.Path]) {
-			continue
-		}
-		for _, l := range b.doc.lines {
-			if runs(l, f.Path) {
-				out = append(out, Evidence{
-					"JOY-CANDIDATE", path.Join(b.Dir, f.Path), l.no,
-					"SKILL.md runs it: " + shorten(trimLine(l.text)),
-				})
-				b.candidatePaths = append(b.candidatePaths, f.Path)
-				break
-			}
-		}
-	}
-	return out
 }

@@ -1,7 +1,6 @@
 package skill
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -16,65 +15,128 @@ const (
 	comment          // inside an HTML comment
 )
 
-// line is one line of SKILL.md below the front matter.
+// line is one line of SKILL.md below the front matter, with what several rules ask of it.
 type line struct {
-	no      int // of SKILL.md
-	text    string
-	kind    lineKind
-	lang    string // of the fence, lower case; only for code
-	section string // the heading it stands under, lower case
-	spans   []string
+	no       int // of SKILL.md
+	text     string
+	low      string // text in lower case
+	kind     lineKind
+	lang     string // of the fence, lower case; only for code
+	setup    bool   // under a heading about getting ready, which is done before the skill is used
+	optional bool   // under a heading, or with words, that make it dispensable
+	spans    []string
+	commands []command
+	fetches  bool // it is part of a command that contacts an address, or of one that goes on from the line before
 }
 
 // document is the body as lines, so that rules ask what a line is and not how Markdown spells it.
 type document struct{ lines []line }
 
-var (
-	fenceOpen = regexp.MustCompile("^[ \t>]*(```+|~~~+)[ \t]*\\{?\\.?([A-Za-z0-9_+#-]*)")
-	codeSpan  = regexp.MustCompile("`([^`]+)`")
-)
+// docReader takes a body apart, line by line.
+type docReader struct {
+	fence, lang   string
+	comment       bool
+	setup, option heads
+}
 
-// readDocument takes the body apart. first is the line number of the first line of body.
+// heads remembers under how deep a heading something holds; 0 is nowhere.
+type heads int
+
+// at says that a heading of a depth was passed, and whether it says the thing itself.
+func (h *heads) at(depth int, says bool) {
+	if *h > 0 && depth <= int(*h) {
+		*h = 0
+	}
+	if says && *h == 0 {
+		*h = heads(depth)
+	}
+}
+
+// readDocument takes the body apart. first is the line number of the first line of body. Time is linear in its length.
 func readDocument(body string, first int) document {
-	var d document
-	var fence, lang, section string
-	inComment := false
-	for i, text := range strings.Split(body, "\n") {
-		l := line{no: first + i, text: text, section: section}
-		trimmed := strings.TrimSpace(text)
-		switch {
-		case fence != "":
-			if strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]) == "" {
-				fence = ""
-				continue
-			}
-			l.kind, l.lang = code, lang
-		case inComment || strings.HasPrefix(trimmed, "<!--"):
-			l.kind, inComment = comment, !strings.Contains(trimmed, "-->")
-		case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
-			m := fenceOpen.FindStringSubmatch(text)
-			fence, lang = m[1], strings.ToLower(m[2])
+	texts, lows := strings.Split(body, "\n"), strings.Split(strings.ToLower(body), "\n")
+	var r docReader
+	fetching := false
+	d := document{lines: make([]line, 0, len(texts))}
+	for i, text := range texts {
+		l := line{no: first + i, text: text, low: lows[i]}
+		if !r.place(&l) {
 			continue
-		case strings.HasPrefix(trimmed, "#"):
-			section = strings.ToLower(strings.Trim(trimmed, "# "))
-			l.kind, l.section = heading, section
-		case strings.HasPrefix(trimmed, ">"):
-			l.kind = quote
 		}
-		if l.kind != code && strings.Contains(text, "`") {
-			for _, m := range codeSpan.FindAllStringSubmatch(text, -1) {
-				l.spans = append(l.spans, strings.TrimSpace(m[1]))
-			}
+		l.setup, l.optional = r.setup > 0, r.option > 0 || l.kind != code && hasAny(l.low, optionalWords)
+		if l.kind != code && strings.IndexByte(text, '`') >= 0 {
+			l.spans = spans(text)
 		}
+		l.commands = commandsOf(&l)
+		l.fetches = l.fetching() || fetching && l.kind == code
+		fetching = l.fetches && strings.HasSuffix(strings.TrimSpace(text), "\\")
 		d.lines = append(d.lines, l)
 	}
 	return d
 }
 
+// place decides what a line is; false for the marks of a fence, which are no content.
+func (r *docReader) place(l *line) bool {
+	trimmed := strings.TrimLeft(strings.TrimSpace(l.low), "> ")
+	switch {
+	case r.fence != "":
+		if strings.HasPrefix(trimmed, r.fence) && strings.Trim(trimmed, r.fence[:1]) == "" {
+			r.fence = ""
+			return false
+		}
+		l.kind, l.lang = code, r.lang
+	case r.comment || strings.HasPrefix(trimmed, "<!--"):
+		l.kind, r.comment = comment, !strings.Contains(trimmed, "-->")
+	case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
+		info := strings.TrimLeft(trimmed, trimmed[:1])
+		r.fence = trimmed[:len(trimmed)-len(info)]
+		r.lang = leadingWord(strings.TrimLeft(info, " \t{."))
+		return false
+	case strings.HasPrefix(trimmed, "#"):
+		l.kind = heading
+		depth := len(trimmed) - len(strings.TrimLeft(trimmed, "#"))
+		r.setup.at(depth, depth > 1 && hasAny(trimmed, setupHeadings)) // the title is about the whole
+		r.option.at(depth, depth > 1 && (hasAny(trimmed, optionalWords) || hasAny(trimmed, optionalHeadings)))
+	case strings.HasPrefix(strings.TrimSpace(l.text), ">"):
+		l.kind = quote
+	}
+	return true
+}
+
+// leadingWord is the language at the start of a fence's info string.
+func leadingWord(s string) string {
+	end := strings.IndexFunc(s, func(c rune) bool {
+		return !(c == '_' || c == '+' || c == '#' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z')
+	})
+	if end < 0 {
+		return s
+	}
+	return s[:end]
+}
+
+// spans are the texts between backquotes.
+func spans(text string) (out []string) {
+	for {
+		_, rest, ok := strings.Cut(text, "`")
+		in, after, closed := strings.Cut(rest, "`")
+		if !ok || !closed {
+			return out
+		}
+		if in = strings.TrimSpace(in); in != "" {
+			out = append(out, in)
+		}
+		text = after
+	}
+}
+
 // instruction reports a line that tells the reader something to do or know; a comment is not rendered to anybody.
-func (l line) instruction() bool { return l.kind == prose || l.kind == heading || l.kind == quote }
+func (l *line) instruction() bool { return l.kind == prose || l.kind == heading || l.kind == quote }
 
-// setup reports a line under a heading about getting ready, which is done before the skill is used.
-func (l line) setup() bool { return setupSection.MatchString(l.section) }
-
-var setupSection = regexp.MustCompile(`\b(set ?up|install(ation|ing)?|prerequisites?|requirements?|getting started|configuration|authenticat\w+|connect(ing)?|troubleshooting)\b`)
+func hasAny(s string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -37,6 +37,10 @@ func (b *Bundle) readFields(f front, fields []field, dirName string, r *report) 
 		}
 	}
 	b.descriptionLine = fr.seen["description"].line
+	b.kindLine = fr.seen["skill_kind"].line
+	b.metadataLine = fr.seen["metadata"].line
+	b.compatibilityLine = fr.seen["compatibility"].line
+	b.requiresLine = fr.seen["requires"].line
 	for _, key := range []string{"allowed-tools", "allowed_tools", "allowedTools", "tools"} {
 		b.toolsLine = max(b.toolsLine, fr.seen[key].line)
 	}
@@ -93,6 +97,8 @@ func (r *fieldReader) otherField(f field) {
 			r.fail(RuleField, r.place(f.value), "write skill_kind: instruction or skill_kind: script",
 				"skill_kind %q is neither instruction nor script", b.SkillKind)
 		}
+	case "requires":
+		b.requires, _ = plain(f.value).(map[string]any)
 	case "input_schema":
 		b.InputSchema = r.schema(f)
 	case "output_schema":

@@ -1,6 +1,7 @@
 package skill_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,9 +36,34 @@ func FuzzFrontMatter(f *testing.F) {
 		}
 		require.NotEmpty(t, b.Name)
 		require.LessOrEqual(t, b.BodyLine, lines+1)
-		_, evidence := b.Sandbox()
-		require.NotEmpty(t, evidence)
+		require.NotEmpty(t, b.Needs().Evidence)
 		_, err = skill.Load(m, "my-skill", skill.Options{Strict: true})
 		require.Equal(t, b.StrictValid(), err == nil, "%v", err)
+	})
+}
+
+// Whatever stands in the text, the files and the description is judged to the end, twice the same, with places that are
+// there.
+func FuzzNeeds(f *testing.F) {
+	for _, s := range []string{
+		"Run x.py.\n```sh\ncurl https://api.tea.dev/$X \\\n", "````\n```\n~~~\n<!-- \n>>> ```py", "[a](b.md [c](\"d", "“x”\"`/a `b", "mcp__a__b mcp____ A:b-c `A:b-c`",
+		"| ~/a/<b>.md {c}/$d | /e/f/g ./ ../ ./. ~/ http:// https://", "\u200b\u202e\U000e0041\xff\x00", "# \n## setup\n#### optional\n", "1. 2) - * > read the file",
+	} {
+		f.Add(s, "Build tea via the Kettle MCP \"web search\".", "import requests\nx = 'https://api.tea.dev'\n")
+	}
+	f.Fuzz(func(t *testing.T, body, desc, script string) {
+		text := "---\nname: my-skill\ndescription: " + strconv.Quote(desc) + "\n---\n" + body
+		b, err := skill.Load(bundleFS("SKILL.md", text, "x.py", script, "references/a.md", body), "my-skill", skill.Options{})
+		if err != nil {
+			return
+		}
+		n := b.Needs()
+		require.Equal(t, n, b.Needs())
+		for _, e := range n.Evidence {
+			require.NotEmpty(t, e.Rule)
+			data, err := b.Open(strings.TrimPrefix(e.File, "my-skill/"))
+			require.NoError(t, err)
+			require.LessOrEqual(t, e.Line, strings.Count(string(data), "\n")+2)
+		}
 	})
 }

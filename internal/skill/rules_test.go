@@ -1,6 +1,7 @@
 package skill_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,71 +9,94 @@ import (
 	"github.com/joystream-ai/joy/internal/skill"
 )
 
-func TestSandboxDetermination(t *testing.T) {
-	cases := []struct {
-		name, front, body string
-		required          bool
-		rules             []string
-	}{
-		// Not needed, and what is easily mistaken.
-		{"advice", "", "Choose tea by the time of day. Keep it short.\n", false, []string{"JOY-BOX-NONE"}},
-		{"nothing", "", "", false, []string{"JOY-BOX-NONE"}},
-		{"actions in prose", "", "Search the tracker for open issues, then post a summary to the channel.\n", false, []string{"JOY-BOX-NONE"}},
-		{"sample output", "", "Answer like this:\n```json\n{\"tea\": \"green\"}\n```\n```\nTea: green\n```\n", false, []string{"JOY-BOX-NONE"}},
-		{"connecting a connector", "", "## Set-up\n```bash\nclaude mcp add tea https://mcp.example.com\n```\n", false, []string{"JOY-BOX-NONE"}},
-		{"words of a lawyer", "", "Source code is a literary work. A file is a record of proceedings.\n", false, []string{"JOY-BOX-NONE"}},
-		{"sql", "", "```sql\nSELECT tea FROM cups;\n```\n", false, []string{"JOY-BOX-NONE"}},
-		{"a word that is also a command", "", "The word `make` is short. Say `find out more` twice.\n", false, []string{"JOY-BOX-NONE"}},
-		{"hidden", "", "<!--\n```bash\nrm -rf x\n```\nrun the script\n-->\nThink.\n", false, []string{"JOY-BOX-NONE"}},
-		{
-			"instruction with tools of habit", "allowed-tools: Bash\nskill_kind: instruction\n", "Think.\n", false,
-			[]string{"JOY-BOX-TOOLS", "JOY-BOX-NONE"},
-		},
+// ruleCase is a small bundle on which one rule speaks.
+type ruleCase struct {
+	rule, front, body string
+	files             []string // more files, as pairs
+	line              int      // of SKILL.md or of file
+	file              string   // in the bundle; empty is SKILL.md
+}
 
-		// Needed.
-		{"entry", "metadata: {joy.entry: x.py}\n", "Think.\n", true, []string{"JOY-BOX-ENTRY"}},
-		{"bundled script", "", "Run x.py.\n", true, []string{"JOY-BOX-SCRIPT"}},
-		{"shell block", "", "```bash\n# first\njq . in.json\n```\n", true, []string{"JOY-BOX-SHELL"}},
-		{"prompt in a plain block", "", "```\n$ teapot --fill\n```\n", true, []string{"JOY-BOX-SHELL"}},
-		{"code block", "", "~~~python\nprint(1)\n~~~\n", true, []string{"JOY-BOX-CODE"}},
-		{"command in a sentence", "", "Look at `git diff --stat` first.\n", true, []string{"JOY-BOX-COMMAND"}},
-		{"file work", "", "1. Read the uploaded PDF.\n", true, []string{"JOY-BOX-FILES"}},
-		{"file by path", "", "The summary is saved under `out/report.md`.\n", true, []string{"JOY-BOX-FILES"}},
-		{"tests", "", "Then run the tests.\n", true, []string{"JOY-BOX-RUN"}},
-		{"two hints", "allowed-tools: Write\n", "```yaml\na: b\n```\n", true, []string{"JOY-BOX-CONFIG", "JOY-BOX-TOOLS"}},
+var ruleCases = []ruleCase{
+	{rule: "JOY-BOX-ENTRY", front: "metadata: {joy.entry: x.py}\n", body: "Think.\n", line: 4},
+	{rule: "JOY-BOX-SCRIPT", body: "Run x.py.\n", line: 5},
+	{rule: "JOY-BOX-SHELL", body: "```bash\n# first\njq . in.json\n```\n", line: 7},
+	{rule: "JOY-BOX-SHELL", body: "```\n$ teapot --fill\n```\n", line: 6},
+	{rule: "JOY-BOX-CODE", body: "~~~python\nprint(1)\n~~~\n", line: 6},
+	{rule: "JOY-BOX-CODE", body: "```\nimport tea from 'tea';\n```\n", line: 6},
+	{rule: "JOY-BOX-COMMAND", body: "Look at `git diff --stat` first.\n", line: 5},
+	{rule: "JOY-BOX-COMMAND", body: "Then `teapot brew --hot`.\n", line: 5},
+	{rule: "JOY-BOX-PATH", body: "- Save the summary under `out/report.md`.\n", line: 5},
+	{rule: "JOY-BOX-FILES", body: "1. Read the uploaded PDF.\n", line: 5},
+	{rule: "JOY-BOX-FILES", body: "Then search the codebase for it.\n", line: 5},
+	{rule: "JOY-BOX-NAMES", body: "`a.json`, `b.json`,\n`src/c.ts` and `d.md`\n", line: 6},
+	{rule: "JOY-BOX-FORMAT", body: "- Word document (.docx), one page\n", line: 5},
+	{rule: "JOY-BOX-RUN", body: "Then run the tests.\n", line: 5},
+	{rule: "JOY-BOX-PROGRAMS", front: "metadata:\n  tea: {requires: {bins: [kettle]}}\n", body: "Boil.\n", line: 4},
+	{rule: "JOY-BOX-REFERENCE", body: "See references/brew.md.\n", files: []string{"references/brew.md", "# Brew\n```sh\nkettle on\n```\n"}, line: 3, file: "references/brew.md"},
+	{rule: "JOY-BOX-COMPATIBILITY", front: "compatibility: Requires Python 3.12\n", body: "Brew.\n", line: 4},
+	{rule: "JOY-BOX-CONFIG", body: "```yaml\na: b\n```\n", line: 6},
+	{rule: "JOY-BOX-SETUP", body: "## Set up\n```sh\nkettle on\n```\n", line: 7},
+	{rule: "JOY-BOX-TOOLS", front: "allowed-tools: Bash(git:*)\n", body: "Think.\n", line: 4},
+	{rule: "JOY-BOX-TEXT", body: "# You have no tools\n", line: 5},
+	{rule: "JOY-BOX-KIND", front: "skill_kind: instruction\n", body: "Think.\n", line: 4},
 
-		// Unsure is needed, and says so.
-		{"tools alone", "allowed-tools: Bash(git:*)\n", "Think.\n", true, []string{"JOY-BOX-TOOLS", "JOY-BOX-UNSURE"}},
-		{"set-up alone", "", "## Installation\n```bash\npip install tea\n```\n", true, []string{"JOY-BOX-SETUP", "JOY-BOX-UNSURE"}},
-	}
+	{rule: "JOY-TOOL-ACTION", front: "allowed_tools: [slack.reply_message]\n", body: "Reply.\n", line: 4},
+	{rule: "JOY-TOOL-SERVER", front: "requires:\n  mcp: [rube]\n", body: "Search.\n", line: 4},
+	{rule: "JOY-TOOL-MCP", body: "Call `mcp__tea__brew` once.\n", line: 5},
+	{rule: "JOY-TOOL-MCP", body: "Find sources with `Notion:notion-search`.\n", line: 5},
+	{rule: "JOY-TOOL-MCP-PROSE", body: "## Available MCP tools\nUse the Tea MCP server for prices.\n", line: 5},
+	{rule: "JOY-TOOL-COMMAND", body: "```sh\ngh pr view\ngh pr diff\ngh pr checks\n```\n", line: 6},
+	{rule: "JOY-TOOL-API", body: "```sh\ncurl -s \\\n  https://api.tea.dev/v1/leaves\n```\n", line: 7},
+	{rule: "JOY-TOOL-SCRIPT", body: "Run x.py.\n", files: []string{"x.py", "import requests\nrequests.get('https://api.tea.dev/v1')\n"}, line: 2, file: "x.py"},
+	{rule: "JOY-TOOL-SECRET", front: "metadata:\n  claw: {requires: {env: [TEA_API_KEY]}}\n", body: "Brew.\n", line: 4},
+	{rule: "JOY-TOOL-KEY", body: "```sh\nexport TEA_API_KEY=x\n```\nThen `TEA_API_KEY` is there.\n", line: 6},
+	{rule: "JOY-TOOL-KEY-SAID", body: "`TEA_API_KEY` is required.\n", line: 5},
+	{rule: "JOY-TOOL-ASKS", body: "Search Linear for it.\nThen update Linear.\nCreate a Linear issue.\n", line: 5},
+	{rule: "JOY-TOOL-NAMED", body: "Pull the Jira board.\nThe Jira status.\nUpdate Jira.\n", line: 7},
+	{rule: "JOY-TOOL-ABOUT", body: "Search Slack.\n", front: "", line: 3},
+	{rule: "JOY-TOOL-ABOUT-MCP", body: "Brew.\n", line: 3},
+	{rule: "JOY-NET-REQUEST", body: "```sh\ncurl https://api.tea.dev/v1\n```\n", line: 6},
+	{rule: "JOY-NET-WEB", body: "Use WebFetch to read the page.\n", line: 5},
+	{rule: "JOY-NET-ABOUT", body: "Brew.\n", line: 3},
+	{rule: "JOY-NET-LIBRARY", body: "```python\nm = AutoModel.from_pretrained('tea')\n```\n", line: 6},
+	{rule: "JOY-NET-SCRIPT", body: "Run x.py.\n", files: []string{"x.py", "import requests\n"}, line: 0, file: "x.py"},
+}
+
+// descriptions of the cases whose rule reads the description.
+var descriptions = map[string]string{
+	"JOY-BOX-PURPOSE":    "Use when writing React components for an app.",
+	"JOY-TOOL-ABOUT":     "Search and post to Slack via its tools.",
+	"JOY-TOOL-ABOUT-MCP": "Brew tea via the Kettle MCP server.",
+	"JOY-NET-ABOUT":      "Answers on tea, with web search.",
+}
+
+func TestEveryRuleHasABundle(t *testing.T) {
+	cases := append(slices.Clone(ruleCases), ruleCase{rule: "JOY-BOX-PURPOSE", body: "Prefer names.\n", line: 3})
+	tested := map[string]bool{}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			b := load(t, bundleFS("SKILL.md", skillMD(c.front, c.body), "x.py", ""))
-			required, evidence := b.Sandbox()
-			require.Equal(t, c.required, required, "%v", evidence)
-			require.Equal(t, c.rules, rules(evidence))
-			for _, e := range evidence {
-				require.Equal(t, "my-skill/SKILL.md", e.File)
-				require.NotEmpty(t, e.Detail)
+		tested[c.rule] = true
+		t.Run(c.rule+" "+c.body, func(t *testing.T) {
+			desc := descriptions[c.rule]
+			if desc == "" {
+				desc = "Advice on tea."
 			}
-			_, again := b.Sandbox()
-			require.Equal(t, evidence, again)
+			text := "---\nname: my-skill\ndescription: " + desc + "\n" + c.front + "---\n" + c.body
+			b := load(t, bundleFS(append([]string{"SKILL.md", text, "x.py", ""}, c.files...)...))
+			needs := b.Needs()
+			at := slices.IndexFunc(needs.Evidence, func(e skill.Evidence) bool { return e.Rule == c.rule })
+			require.GreaterOrEqual(t, at, 0, "%v", needs.Evidence)
+			file := "my-skill/SKILL.md"
+			if c.file != "" {
+				file = "my-skill/" + c.file
+			}
+			require.Equal(t, file, needs.Evidence[at].File)
+			require.Equal(t, c.line, needs.Evidence[at].Line)
+			require.NotEmpty(t, needs.Evidence[at].Detail)
+			require.Equal(t, needs, b.Needs(), "judged twice")
 		})
 	}
-}
-
-func TestEvidenceNamesTheLine(t *testing.T) {
-	b := load(t, bundleFS("SKILL.md", skillMD("", "\nThink.\n\n```sh\n\ncurl https://example.com\n```\n")))
-	_, evidence := b.Sandbox()
-	require.Equal(t, []skill.Evidence{{
-		Rule: "JOY-BOX-SHELL", File: "my-skill/SKILL.md", Line: 10, Detail: "a shell block holds a command: curl https://example.com",
-	}}, evidence)
-}
-
-func TestPurposeIsOnlyAHint(t *testing.T) {
-	m := bundleFS("SKILL.md", "---\nname: my-skill\ndescription: Use when writing React components for an app.\n---\nPrefer names.\n")
-	required, evidence := load(t, m).Sandbox()
-	require.True(t, required)
-	require.Equal(t, []string{"JOY-BOX-PURPOSE", "JOY-BOX-UNSURE"}, rules(evidence))
-	require.Equal(t, 3, evidence[0].Line)
+	for _, id := range skill.RuleIDs() {
+		require.True(t, tested[id], "%s has no bundle", id)
+	}
 }

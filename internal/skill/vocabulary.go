@@ -1,9 +1,6 @@
 package skill
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // set makes a lookup of words.
 func set(words string) map[string]bool {
@@ -17,18 +14,20 @@ func set(words string) map[string]bool {
 // Languages of fences, by what a reader does with such a block. What is in none of the three (json, text, markdown,
 // sql, mermaid) is data or sample output.
 var (
-	shellLangs = set("bash sh shell zsh fish console terminal shell-session powershell ps1 pwsh bat cmd")
+	shellLangs = set("bash sh shell zsh fish console terminal shell-session shellscript powershell ps1 pwsh bat cmd")
 	codeLangs  = set(`python py python3 javascript js jsx mjs typescript ts tsx go golang rust rs java kotlin kt swift ruby rb
 		php c cpp c++ csharp cs c# scala r julia perl lua dart elixir ex haskell clojure vue svelte astro solidity zig objc hcl
-		terraform tf dockerfile docker makefile make cmake groovy gdscript glsl wgsl nix matlab latex tex typst razor`)
+		terraform tf dockerfile docker makefile make cmake groovy gdscript glsl wgsl nix matlab latex tex typst razor cuda func`)
 	configLangs = set(`yaml yml toml ini xml html css scss less jsonc json5 nginx env dotenv properties graphql proto prisma
-		diff patch`)
+		diff patch sql promql`)
+	codeOpeners = []string{"import ", "from ", "def ", "class ", "const ", "let ", "function ", "public ", "private ", "#include",
+		"package ", "async ", "export ", "func ", "fn ", "return "}
 )
 
-// commands begin a line that is meant to be run; ambiguous ones begin sentences too and count only where commandLine
-// sees more of a command in the rest.
+// commandNames begin a line that is meant to be run; ambiguous ones begin sentences too and count only where more of a
+// command is in the rest.
 var (
-	commands = set(`git gh npm npx pnpm yarn bun bunx node deno python python3 pip pip3 pipx uv uvx poetry conda pytest ruff
+	commandNames = set(`git gh npm npx pnpm yarn bun bunx node deno python python3 pip pip3 pipx uv uvx poetry conda pytest ruff
 		mypy cargo rustc rustup go gofmt golangci-lint make cmake ninja bazel gcc g++ clang docker docker-compose podman kubectl
 		helm terraform tofu pulumi ansible ansible-playbook vagrant curl wget jq yq sed awk grep rg fd find cat ls cd mkdir cp mv
 		rm chmod touch tar unzip zip head tail pandoc soffice libreoffice ffmpeg ffprobe convert magick pdftotext pdftoppm qpdf
@@ -36,49 +35,84 @@ var (
 		mvn gradle ./gradlew java javac ruby bundle rake rails gem php composer artisan psql mysql sqlite3 redis-cli mongosh ssh
 		scp rsync brew apt apt-get tsc tsx eslint prettier vite vitest jest playwright cypress xcodebuild swift flutter dart adb nx
 		turbo openssl gpg systemctl crontab tmux rscript julia forge cast anvil solc agent-browser claude codex gemini opencode
-		semgrep codeql trivy nmap latexmk pdflatex duckdb dbt`)
+		semgrep codeql trivy nmap latexmk pdflatex duckdb dbt nargo cdk sam stripe clawdbot openclaw modal hf kaggle latch gog`)
 	ambiguous = set(`make find go source export convert cast head tail touch cat bundle turbo forge claude codex gemini swift
-		dart fly julia cd ls`)
+		dart fly julia cd ls stripe sam modal openclaw clawdbot latch`)
+	installing = []string{" install ", " i -g", " npm ci ", " mcp add", " brew ", " apt ", " apt-get ", " pip ", " npm create ",
+		" plugin ", " skills add", " git clone "}
+	connecting = []string{"mcp add", "mcp install", "mcp login", "mcp auth", "skill add", "skills add", "skill install",
+		"skills install", "plugin marketplace", "plugin install", "plugin add", "/plugin ", "/mcp ", "clawhub ", "clawdhub ",
+		"codex --enable", "claude --plugin-dir"}
 )
 
-// Parts of the patterns below. lead is where an instruction begins: the start of a line, a list item, a sentence, or
-// after "then" or "to". Descriptions of what others do ("the file is read") are not instructions and do not match.
-const (
-	lead = `(?i)(?:^|[.:;]\s+|\bthen\s+|\bto\s+)[\s>*_#-]*(?:\d+[.)]\s*)?(?:\*\*)?(?:step \d+[:.]?\s*)?` +
-		`(?:always |next,? |first,? |finally,? |you (?:must|should) )?`
-	fileVerbs = `read|open|load|parse|extract|inspect|scan|create|write|save|edit|modify|rewrite|append|generate|render|export|` +
-		`convert|merge|split|rename|move|delete|remove|copy|refactor|implement|scaffold|build|format|compress|crop|resize|` +
-		`transcribe|unpack|update`
-	fileNouns = `files?|folders?|director(?:y|ies)|codebases?|code base|source code|repo|repos|repositor(?:y|ies)|worktrees?|` +
-		`pdfs?|docx?|xlsx?|pptx?|csvs?|spreadsheets?|workbooks?|slides?|slide decks?|notebooks?|modules?|classes|components?|` +
-		`unit tests?|test files?|dockerfile|package\.json|\.env|artifact|html|svg|images?|screenshots?|video|audio|zip|archives?`
-	runNouns = `scripts?|commands?|tests?|test suite|build|linters?|server|programs?|code|cli|binary|package|container|app|` +
-		`application|project`
-	workNouns = `code|apps?|applications?|scripts?|websites?|frontend|backend|servers?|projects?|pipelines?|workflows?|documents?`
-	workStems = `writ|creat|edit|generat|build|refactor|implement|debug|test|review|deploy|automat|migrat|optimi[sz]`
-	fileExts  = `md|txt|json|ya?ml|csv|html?|py|[jt]sx?|sh|pdf|docx|xlsx|pptx|png|svg|toml`
-)
-
-// Patterns. A gap between verb and noun stays inside one clause and is short, or "open the talk … the file" matches.
+// Headings and words that say what a part is to the reader.
 var (
-	fileWork = regexp.MustCompile(lead + `(?:` + fileVerbs + `)\b[^.;]{0,60}?\b(?:` + fileNouns + `)\b`)
-	runProse = regexp.MustCompile(lead + `(?:run|execute|launch|compile|install|start|invoke|build|deploy)\b[^.;]{0,50}?\b(?:` +
-		runNouns + `)\b`)
+	setupHeadings = []string{"setup", "set up", "set-up", "install", "prerequisite", "requirements", "getting started",
+		"configuration", "authenticat", "connecting", "troubleshooting"}
+	optionalHeadings = []string{"supercharged", "related", "see also", "further reading", "resources", "links", "alternative"}
+	optionalWords    = []string{"optional", "if connected", "if available", "when available", "if you have", "if connectors",
+		"is connected:", "is connected,", "are connected", "where available", "if configured", "fall back", "fallback", "if installed"}
+	sampleMarks = []string{"❌", "✅", "✗", "✓", "👎", "👍"} // such a line shows what is good or bad
+	noTools     = []string{"you have no tools", "no tool calls", "calls no tool", "never call a tool", "makes no calls itself",
+		"do not call any tool", "no tools are available", "without any tool"}
+)
 
-	// writeTo is a path between backquotes after a word for putting something there or taking it from there.
-	writeTo = regexp.MustCompile(`(?i)\b(?:save|write|written|output|store|append|add|create|update|edit|read|load|open|generate)\w*\b` +
-		"[^.;]{0,60}`[^`]*(?:/[^`]*|\\.(?:" + fileExts + "))`")
+// leads are words after which an instruction may begin in the middle of a line.
+var leads = set("then to always next first finally must should and or please when before after while by")
 
-	// purpose is work on code or files in a description.
-	purpose = regexp.MustCompile(`(?i)\b(?:` + fileVerbs + `|` + workStems + `)(?:ing|es|s|ed)?\b[^.;]{0,60}\b(?:` +
-		fileNouns + `|` + workNouns + `)\b`)
+// Verbs and nouns of instructions. Descriptions of what others do ("the file is read") are no instructions.
+var (
+	fileVerbs = set(`read open load parse extract inspect scan create write save edit modify rewrite append generate render
+		export convert merge rename move delete remove copy scaffold format compress crop resize transcribe
+		unpack update produce build editing writing reading creating modifying processing`)
+	fileNouns = set(`file files folder folders directory directories codebase codebases repo worktree worktrees pdf pdfs docx
+		xlsx pptx csv csvs spreadsheet spreadsheets workbook workbooks slides deck notebook notebooks dockerfile package.json html svg image images screenshot screenshots video audio zip script scripts`)
+	ownTexts  = set("reference guideline guidelines matching that playbook")
+	codeVerbs = set(`write create build implement refactor edit modify update rewrite writing implementing creating fix change review
+		test debug`)
+	codeThings = set(`module modules component components class classes function functions endpoint endpoints migration migrations
+		code tests`)
+	lookVerbs = set(`review analyze analyse audit examine explore inspect search scan read study investigate refactor implement
+		edit change modify fix resolve commit stage locate`)
+	codeNouns = set(`codebase codebases repo repository repositories code-base diff commits hunk hunks working-tree source-code logs
+		workspace`)
+	runVerbs = set("run execute launch compile invoke start rerun re-run evaluate")
+	runNouns = set(`script scripts command commands test tests suite linter linters server programs program container
+		typecheck simulation simulations code benchmark benchmarks scanner analyzer`)
+	pathVerbs = set(`save saves saved write writes written output outputs store stored append add create creates update edit
+		read reads load open generate generates check copy put place`)
+	workTools = set("bash shell execute exec write edit multiedit notebookedit run run_command run_terminal computer str_replace_editor")
+)
 
-	// connecting lines make a connector known to somebody's agent; they are no part of carrying the skill out.
-	connecting = regexp.MustCompile(`(?i)\bmcp (add|install|login|auth)\b|\bskills? (add|install)\b|^\$?\s*/(plugin|mcp)\b|` +
-		`\bplugin (marketplace|install|add)\b`)
+// What a description says that is about software.
+var (
+	devVerbs = set(`develop develops developing build builds building implement implements implementing write writes writing
+		debug debugs debugging refactor refactors refactoring test tests testing create creates creating configure configures
+		configuring migrate migrates migrating optimize optimizes optimizing optimising instrument setup
+		generate generates generating review reviews reviewing add adding fix fixes fixing profile scaffold scaffolds integrate
+		integrating edit editing audit auditing evaluate evaluating contributing embedding embed embeds`)
+	adviceVerbs = set("choose plan decide compare explain brainstorm recommend advise draft interview answer summarize turn route start")
+	// techTerms make a description one about software as soon as it is about making something.
+	makingVerbs = set(`implement implements implementing implementation build builds building develop developing development
+		configure configuring integrate integration embedding coding coder developer use`)
+	techTerms = set(`sdk rag websocket websockets microservices mtls oauth coding coder arduino lwc apex flutter react android ios
+		unity unreal xcode devops gitops embeddings retrieval vector graphql grpc webhooks webview monoliths`)
+	devNouns = set(`code codebase codebases app apps application applications component components api apis sdk server servers
+		pipeline pipelines frontend backend website websites script scripts plugin plugins test tests software
+		library package packages contract contracts function functions module modules repl query queries react vue svelte angular
+		next.js node.js typescript javascript python rust golang java kotlin swift swiftui flutter django fastapi rails laravel
+		terraform kubernetes helm docker dockerfile ci/cd workflows bug bugs endpoint endpoints schema schemas
+		repository ui extension extensions bot bots game games model models monorepo monorepos workspace
+		workspaces caching observability tracing authentication infrastructure hooks webhooks`)
+)
 
-	// toolWork are the tools of common agents that need a machine to work on.
-	toolWork = regexp.MustCompile(`(?i)^(bash|shell|execute|exec|write|edit|multiedit|notebookedit|run_?\w*|computer)\b`)
-
-	runVerb = regexp.MustCompile(`(?i)\b(?:run|runs|running|execute|invoke|call|launch|use|using|via)\b`)
+// Formats that only a program writes, as extension and as a name.
+var (
+	officeFormats = set("docx xlsx pptx pdf png svg jpg jpeg gif mp4 mp3 wav csv ipynb html zip")
+	officeNames   = set("powerpoint pptx docx xlsx")
+	fileExts      = set(`md txt json jsonl yaml yml csv tsv html htm py js ts jsx tsx sh pdf docx xlsx pptx png jpg svg toml xml css
+		sql ipynb lock env log go rs java swift kt rb php c cpp h cs vue tf ini cfg conf db sqlite`)
+	needWords     = set("require requires required need needs designed")
+	environments  = set("python python3 node node.js npm bash shell cli sdk git docker uv pip linux macos java jdk rust cargo go ffmpeg installed toolkit compiler gpu cuda")
+	referenceDirs = set("references reference resources")
 )

@@ -1,0 +1,114 @@
+package skill
+
+import (
+	"path"
+	"strings"
+)
+
+// command is one command line that the text shows, as its words.
+type command struct {
+	words  []string
+	inline bool // between backquotes in a sentence
+}
+
+// commandsOf finds the command lines in a line: what would be typed in a fence, and what stands between backquotes.
+func commandsOf(l *line) []command {
+	if l.kind == code {
+		if words := typedLine(l); words != nil {
+			return []command{{words: words}}
+		}
+		return nil
+	}
+	if l.kind == comment {
+		return nil
+	}
+	var out []command
+	for _, s := range l.spans {
+		if words := commandLine(s); words != nil && !connects(strings.ToLower(s)) {
+			out = append(out, command{words, true})
+		}
+	}
+	return out
+}
+
+// typedLine is a line of a fence that somebody would type. A fence without a language needs a prompt or a known
+// command: it may be sample output.
+func typedLine(l *line) []string {
+	text := strings.TrimSpace(l.text)
+	if text == "" || text[0] == '#' || text[0] == '/' && !strings.Contains(text[1:], "/") || connects(l.low) {
+		return nil
+	}
+	typed, prompt := strings.CutPrefix(text, "$ ")
+	if shellLangs[l.lang] || (l.lang == "" || l.lang == "text") && prompt {
+		words := trimWords(strings.Fields(typed))
+		if words[0] == "export" || strings.Contains(words[0], "=") {
+			return nil // a setting alone runs nothing
+		}
+		return words
+	}
+	if l.lang == "" {
+		return commandLine(typed)
+	}
+	return nil
+}
+
+// commandLine takes text apart that begins with a known command and goes on like one; nil when it does not.
+//
+// A name that goes on with an option of two hyphens is a command whatever the name.
+func commandLine(s string) []string {
+	words := trimWords(strings.Fields(s))
+	if len(words) == 0 {
+		return nil
+	}
+	first := words[0]
+	if strings.HasPrefix(first, "/") && strings.Count(first, "/") == 1 {
+		return nil // a slash command of an agent
+	}
+	if strings.HasPrefix(first, "./") && !strings.HasSuffix(first, ".md") && !strings.HasSuffix(first, "/") || len(words) > 1 && strings.HasSuffix(first, ".sh") {
+		return words
+	}
+	if _, script := interpreters[path.Ext(first)]; script && len(words) > 1 && strings.HasPrefix(words[1], "-") {
+		return words
+	}
+	if len(words) > 1 && onlyName(first) && first[0] >= 'a' && first[0] <= 'z' && strings.Contains(s, " --") {
+		return words
+	}
+	if len(words) < 2 || !commandNames[path.Base(first)] {
+		return nil
+	}
+	if ambiguous[first] && !strings.ContainsAny(s[len(first):], "-./|>$*") {
+		return nil
+	}
+	return words
+}
+
+// trimWords leaves out what stands before the command itself: sudo, and settings of variables.
+func trimWords(words []string) []string {
+	for len(words) > 1 && (words[0] == "sudo" || words[0] == "time" || strings.Contains(words[0], "=") && !strings.HasPrefix(words[0], "-")) {
+		words = words[1:]
+	}
+	return words
+}
+
+// connects reports a line, in lower case, that makes a connector or a skill known to somebody's agent; it is no part
+// of carrying the skill out.
+func connects(low string) bool { return hasAny(low, connecting) }
+
+// fetching reports a line with a command that contacts an address to work with what is there.
+func (l *line) fetching() bool {
+	for _, c := range l.commands {
+		if c.installs() {
+			return false
+		}
+		if fetchers[path.Base(c.words[0])] || strings.Contains(l.low, "curl ") {
+			return !hasAny(l.low, pipedToShell)
+		}
+	}
+	return false
+}
+
+// installs reports a command that fetches a program or a library; what it contacts is no need of the run.
+func (c command) installs() bool {
+	joined := " " + strings.Join(c.words[:min(len(c.words), 4)], " ") + " "
+	return hasAny(joined, installing)
+}

@@ -1,0 +1,96 @@
+package skill
+
+import (
+	"slices"
+	"strings"
+)
+
+// requirements are the mappings in which bundles declare what they need: requires itself, and metadata's own or nested
+// one (metadata.openclaw.requires and its kin), each with the line to show.
+func (b *Bundle) requirements() (out []requirement) {
+	if b.requires != nil {
+		out = append(out, requirement{b.requires, b.requiresLine})
+	}
+	for _, key := range sortedKeys(b.Metadata) {
+		m, ok := b.Metadata[key].(map[string]any)
+		if !ok {
+			continue
+		}
+		if key == "requires" {
+			out = append(out, requirement{m, b.metadataLine})
+		} else if inner, ok := m["requires"].(map[string]any); ok {
+			out = append(out, requirement{inner, b.metadataLine})
+		}
+		if env, ok := m["primaryEnv"].(string); ok && env != "" {
+			out = append(out, requirement{map[string]any{"env": env}, b.metadataLine})
+		}
+	}
+	return out
+}
+
+type requirement struct {
+	fields map[string]any
+	line   int
+}
+
+// list is the texts under a key, written as one text or as a list.
+func (r requirement) list(key string) (out []string) {
+	switch v := r.fields[key].(type) {
+	case string:
+		out = splitTools(v)
+	case []any:
+		for _, item := range v {
+			if s, ok := item.(string); ok && s != "" {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// declared lists the programs and environment variables that the front matter declares, sorted.
+func (b *Bundle) declared() (binaries, secrets []Need) {
+	for _, r := range b.requirements() {
+		for _, name := range append(r.list("bins"), r.list("anyBins")...) {
+			binaries = append(binaries, Need{name, KindBinary})
+		}
+		for _, name := range r.list("env") {
+			secrets = append(secrets, Need{name, KindSecret})
+		}
+	}
+	return unique(binaries), unique(secrets)
+}
+
+func unique(list []Need) []Need {
+	slices.SortFunc(list, byNeed)
+	return slices.Compact(list)
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// keyService is the service that a variable such as NOTION_API_KEY is for; empty when the name does not say.
+func keyService(name string) string {
+	for _, end := range keyEnds {
+		if owner, ok := strings.CutSuffix(name, end); ok && !nobody[owner] && !strings.HasPrefix(owner, "YOUR") {
+			return strings.ToLower(strings.TrimSuffix(owner, "_API"))
+		}
+	}
+	return ""
+}
+
+var (
+	keyEnds = []string{"_API_KEY", "_API_TOKEN", "_API_PASSWORD", "_API_SECRET", "_ACCESS_TOKEN", "_BOT_TOKEN", "_AUTH_TOKEN", "_SECRET_ACCESS_KEY", "_ACCESS_KEY_ID",
+		"_CLIENT_SECRET", "_SECRET_KEY", "_APP_KEY", "_PRIVATE_KEY", "_TOKEN", "_KEY", "_PAT"}
+	// nobody are words before such an end that name no service.
+	nobody = map[string]bool{"": true, "API": true, "MY": true, "APP": true, "ACCESS": true, "AUTH": true, "SECRET": true, "JWT": true,
+		"SESSION": true, "REFRESH": true, "CSRF": true, "SSH": true, "PRIVATE": true, "PUBLIC": true, "PRIMARY": true, "FOREIGN": true, "ENCRYPTION": true,
+		"NPM": true, "BEARER": true, "USER": true, "TEST": true, "X": true, "KEY": true, "CLIENT": true, "SERVICE": true, "EXAMPLE": true,
+		"STATE": true, "CACHE": true, "JOY_RUN": true, "MASTER": true, "SIGNING": true, "CLAUDE": true, "ID": true, "MAX": true}
+)

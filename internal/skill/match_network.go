@@ -1,0 +1,203 @@
+package skill
+
+import (
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+)
+
+// about is what the description says the skill is for, as far as tools are concerned.
+type about struct {
+	read     bool
+	software bool // it writes software: what that calls is no call of the skill
+	servers  bool // it writes MCP servers or agents' plugins
+}
+
+func (j *judge) about() *about {
+	if j.subject.read {
+		return &j.subject
+	}
+	j.subject.read = true
+	low := strings.ToLower(j.b.Description)
+	words := readWords(strings.ReplaceAll(low, `"`, " "), nil)
+	for i, w := range words {
+		if makeVerbs[w.text] && near(words, i, 8, devNouns) >= 0 {
+			j.subject.software = true
+		}
+		if makeVerbs[w.text] && following(words, i, 6, serverNouns) {
+			j.subject.servers = true
+		}
+	}
+	return &j.subject
+}
+
+// following looks for a word of set at most reach words after i, in the next clause too.
+func following(words []word, i, reach int, set map[string]bool) bool {
+	for k := i + 1; k < len(words) && k <= i+reach; k++ {
+		if set[words[k].text] {
+			return true
+		}
+	}
+	return false
+}
+
+// matchRequest looks for a request to a host that is made by a command or by a script's code.
+func matchRequest(j *judge, l *line) (out []hit) {
+	if l.setup && !l.fetches || !requests(l) {
+		return nil
+	}
+	if l.fetching() && !strings.Contains(l.low, "://") && strings.Contains(l.text, "$") && !strings.Contains(l.low, "localhost") {
+		return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional}} // to an address in a variable
+	}
+	for _, h := range hosts(l.low) {
+		if reachable(h) {
+			out = append(out, hit{need: Need{h, KindAPI}, line: l.no, seen: l.text, optional: l.optional})
+		}
+	}
+	return out
+}
+
+// matchCall is matchRequest without what only downloads from anywhere.
+func matchCall(j *judge, l *line) []hit {
+	if len(l.commands) > 0 && downloaders[path.Base(l.commands[0].words[0])] {
+		return nil
+	}
+	return matchRequest(j, l)
+}
+
+// requests reports a line of a command or of script code that contacts something; code of an application that the
+// skill teaches to write is not run by the skill.
+func requests(l *line) bool {
+	if l.fetches || l.kind == code && hasPrefix(strings.TrimSpace(l.low), httpMethods) {
+		return true
+	}
+	return l.kind == code && (l.lang == "python" || l.lang == "py" || l.lang == "r") && (hasAny(l.low, pythonFetches) || hasAny(l.low, baseAddresses))
+}
+
+// hosts are the names in the addresses of a text in lower case.
+func hosts(low string) (out []string) {
+	for {
+		_, rest, ok := strings.Cut(low, "://")
+		if !ok {
+			return out
+		}
+		end := strings.IndexFunc(rest, func(c rune) bool {
+			return !(c == '.' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z')
+		})
+		host := rest
+		if end >= 0 {
+			host = rest[:end]
+		}
+		if strings.Contains(host, ".") {
+			out = append(out, host)
+		}
+		low = rest
+	}
+}
+
+// reachable reports a host that a run would contact: no example, no machine of one's own.
+func reachable(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return false
+	}
+	return !hasAny(host, noHosts)
+}
+
+// matchWeb looks for the tools of agents that search and read the web, and for instructions to do so.
+func matchWeb(j *judge, l *line) []hit {
+	if !l.instruction() {
+		return nil
+	}
+	ok := told(j.words, searchVerbs, 4, webNouns) || told(j.words, fetchVerbs, 6, pageNouns) || webPhrase(j.words)
+	for i, w := range j.words {
+		if webTools[w.text] && (i == 0 || after(j.words, i, 3, usingWords)) && !after(j.words, i, 4, negations) {
+			ok = true
+		}
+	}
+	if !ok {
+		return nil
+	}
+	return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional}}
+}
+
+// webPhrase looks for "web search" and its kin after a word for using it.
+func webPhrase(words []word) bool {
+	for i := 0; i+1 < len(words); i++ {
+		if words[i].text == "web" && searchNouns[words[i+1].text] && (i == 0 || after(words, i, 3, usingWords)) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchAboutWeb asks the same of the description.
+func matchAboutWeb(j *judge) []hit {
+	j.words = readWords(strings.ToLower(j.b.Description), j.words)
+	if !webPhrase(j.words) && !told(j.words, searchVerbs, 4, webNouns) {
+		return nil
+	}
+	return []hit{{need: Need{"", KindAPI}, line: j.b.descriptionLine, seen: j.b.Description}}
+}
+
+// matchLibrary looks for calls of libraries that fetch.
+func matchLibrary(_ *judge, l *line) []hit {
+	if l.kind != code {
+		return nil
+	}
+	for _, f := range fetchingLibraries {
+		if strings.Contains(l.low, f.call) {
+			return []hit{{need: Need{f.host, KindAPI}, line: l.no, seen: l.text, optional: l.optional}}
+		}
+	}
+	return nil
+}
+
+// maxScript is how much of a bundled script is read for what it contacts, in bytes.
+const maxScript = 256 << 10
+
+// matchScriptHosts are the hosts that matchScripts knows by name.
+func matchScriptHosts(j *judge) []hit {
+	return slices.DeleteFunc(matchScripts(j), func(h hit) bool { return h.need.Name == "" })
+}
+
+// started are the scripts that the text runs, and what lies beside them and is written in the same language: they
+// import it.
+func (b *Bundle) started() (out []string) {
+	beside := map[string]bool{}
+	for _, p := range b.candidatePaths {
+		beside[path.Dir(p)+path.Ext(p)] = true
+	}
+	for _, f := range b.Files {
+		if beside[path.Dir(f.Path)+path.Ext(f.Path)] {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// matchScripts looks into the scripts that the text runs for the hosts that they contact.
+func matchScripts(j *judge) (out []hit) {
+	for _, p := range j.b.started() {
+		data := j.b.Contents[p]
+		low := strings.ToLower(string(data[:min(len(data), maxScript)]))
+		if !hasAny(low, connectingCalls) {
+			continue
+		}
+		found := false
+		for n, text := range strings.Split(low, "\n") {
+			if t := strings.TrimSpace(text); strings.HasPrefix(t, "#") || strings.HasPrefix(t, "//") || !strings.Contains(t, "://") {
+				continue
+			}
+			for _, h := range hosts(text) {
+				if reachable(h) && h != "github.com" && !hasAny(h, pageHosts) {
+					out, found = append(out, hit{need: Need{h, KindAPI}, file: p, line: n + 1, seen: text}), true
+				}
+			}
+		}
+		if !found {
+			out = append(out, hit{need: Need{"", KindAPI}, file: p, seen: "it uses a library for HTTP"})
+		}
+	}
+	return out
+}

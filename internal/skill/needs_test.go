@@ -1,0 +1,116 @@
+package skill_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/joystream-ai/joy/internal/skill"
+)
+
+// What is easily mistaken for work in a sandbox, and what is unsure.
+func TestSandboxIsNotNeeded(t *testing.T) {
+	cases := []struct{ name, front, body string }{
+		{"advice", "", "Choose tea by the time of day. Keep it short.\n"},
+		{"nothing", "", ""},
+		{"actions in prose", "", "Search the tracker for open issues, then post a summary to the channel.\n"},
+		{"sample output", "", "Answer like this:\n```json\n{\"tea\": \"green\"}\n```\n```\nTea: green\n```\n"},
+		{"connecting a connector", "", "## Set-up\n```bash\nclaude mcp add tea https://mcp.example.com\n```\n"},
+		{"installing for it", "", "## Installation\n```bash\npip install tea\n```\n"},
+		{"words of a lawyer", "", "Source code is a literary work. A file is a record of proceedings.\n"},
+		{"a block of sql", "", "```sql\nSELECT tea FROM cups;\n```\n"},
+		{"a word that is also a command", "", "The word `make` is short. Say `find out more` twice.\n"},
+		{"hidden", "", "<!--\n```bash\nrm -rf x\n```\nrun the script\n-->\nThink.\n"},
+		{"tools of habit", "allowed-tools: Bash\n", "Think.\n"},
+		{"kind of instruction", "skill_kind: instruction\nallowed-tools: Bash\n", "- Word document (.docx)\n"},
+		{"script that nothing mentions", "", "Think.\n"},
+		{"its own reference texts", "", "Read references/tea.md. Open `references/tea.md` when unsure. Read that file first.\n"},
+		{"a link to more", "", "See [CONNECTORS.md](../../CONNECTORS.md), then create [a plan](plan.md).\n"},
+		{"what somebody says", "", "- \"Export the report as PDF\" is a request for tea.\n- `/brew Read the files` starts it.\n"},
+		{"a bad example", "", "❌ Fix all tests in the codebase\n"},
+		{"settings alone", "", "```bash\nexport TEA=1\nTEA=2\n```\n"},
+		{"an address", "", "Read https://tea.dev/docs/page.html, written in 1999.\n"},
+		{"a habit", "", "1. **Run it every morning**: build a habit.\n"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			n := load(t, bundleFS("SKILL.md", skillMD(c.front, c.body), "x.py", "", "references/tea.md", "# Tea\n")).Needs()
+			require.False(t, n.Sandbox, "%v", n.Evidence)
+			require.False(t, n.Unsure)
+			require.Equal(t, "JOY-BOX-NONE", n.Evidence[len(n.Evidence)-1].Rule)
+		})
+	}
+}
+
+func TestUnsureIsNeededAndSaid(t *testing.T) {
+	b := load(t, bundleFS("SKILL.md", skillMD("", "Then run the tests.\n")))
+	n := b.Needs()
+	require.True(t, n.Sandbox)
+	require.True(t, n.Unsure)
+	require.Equal(t, []string{"JOY-BOX-RUN", "JOY-BOX-UNSURE"}, rules(n.Evidence))
+	required, evidence := b.Sandbox()
+	require.True(t, required)
+	require.Equal(t, n.Evidence, evidence)
+}
+
+func TestEvidenceNamesTheLine(t *testing.T) {
+	b := load(t, bundleFS("SKILL.md", skillMD("", "\nThink.\n\n```sh\n\njq . x.json\n```\n")))
+	_, evidence := b.Sandbox()
+	require.Equal(t, []skill.Evidence{{
+		Rule: "JOY-BOX-SHELL", File: "my-skill/SKILL.md", Line: 10, Detail: "a shell block holds a command: jq . x.json",
+	}}, evidence)
+}
+
+// Names and kinds of what is needed, what can be done without, and what is neither.
+func TestToolsAndHosts(t *testing.T) {
+	cases := []struct {
+		name, front, body        string
+		tools, network, optional []skill.Need
+	}{
+		{"actions", "allowed_tools:\n  - railway.get_logs\n  - slack.reply_message\n", "Read.\n",
+			[]skill.Need{{"railway", "action"}, {"slack", "action"}}, []skill.Need{{"", "api"}}, nil},
+		{"a server of one's own machine", "requires: {mcp: [playwright]}\n", "Click.\n", []skill.Need{{"playwright", "local"}}, nil, nil},
+		{"a request", "", "```sh\ncurl https://api.tea.dev/v1 | jq .\n```\n",
+			[]skill.Need{{"api.tea.dev", "api"}}, []skill.Need{{"api.tea.dev", "api"}}, nil},
+		{"a request to an address in a variable", "", "```sh\ncurl \"$TEA_URL\"\n```\n",
+			[]skill.Need{{"", "api"}}, []skill.Need{{"", "api"}}, nil},
+		{"a daemon", "", "```sh\ndocker ps\ndocker logs x\ndocker stop x\n```\n", []skill.Need{{"docker", "local"}}, nil, nil},
+		{"the web", "", "Search the web for it.\n", nil, []skill.Need{{"", "api"}}, nil},
+		{"a model hub", "", "```python\nload_dataset('tea')\n```\n", nil, []skill.Need{{"huggingface.co", "api"}}, nil},
+		{"optional", "", "## If connected\nCall `mcp__tea__brew`.\n", nil, nil, []skill.Need{{"tea", "mcp"}}},
+
+		{"an installation", "", "```sh\ncurl -fsSL https://tea.dev/install.sh | sh\npip install tea\n```\n", nil, nil, nil},
+		{"an example", "", "```sh\ncurl https://api.example.com/v1 http://localhost:80/\n```\n", nil, nil, nil},
+		{"a link", "", "See https://api.tea.dev/docs.\n", nil, nil, nil},
+		{"set-up of a connector", "", "```sh\nclaude mcp add tea https://mcp.tea.dev\n```\n", nil, nil, nil},
+		{"a passing command", "", "Say `gh pr view 1` if you like.\n", nil, nil, nil},
+		{"a passing name", "", "Write it so that it reads well in Slack.\n", nil, nil, nil},
+		{"one's own key", "", "`API_KEY` is required, and MAX_TOKENS too.\n", nil, nil, nil},
+		{"never", "", "Never use WebSearch.\n", nil, nil, nil},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			n := load(t, bundleFS("SKILL.md", skillMD(c.front, c.body))).Needs()
+			require.Equal(t, c.tools, n.Tools, "%v", n.Evidence)
+			require.Equal(t, c.network, n.Network, "%v", n.Evidence)
+			require.Equal(t, c.optional, n.Optional)
+		})
+	}
+}
+
+// Code of the software that a skill is about is written, not run: what it calls is no need of the skill.
+func TestSoftwareIsNotTheSkill(t *testing.T) {
+	text := "---\nname: my-skill\ndescription: Build Slack bots and MCP servers in Python.\n---\n" +
+		"Use the Tea MCP server pattern.\n```python\ntoken = os.environ['SLACK_BOT_TOKEN']\nkey = os.environ['SLACK_APP_TOKEN']\n```\nPost to Slack.\n"
+	n := load(t, bundleFS("SKILL.md", text)).Needs()
+	require.True(t, n.Sandbox)
+	require.Empty(t, n.Tools, "%v", n.Evidence)
+	require.Empty(t, n.Network)
+}
+
+func TestDeclaredProgramsAndVariables(t *testing.T) {
+	n := load(t, bundleFS("SKILL.md", skillMD("metadata: {claw: {primaryEnv: TEA_TOKEN, requires: {bins: [jq, curl], anyBins: [a], env: [TEA_TOKEN, TEA_URL]}}}\n", ""))).Needs()
+	require.Equal(t, []skill.Need{{"a", "binary"}, {"curl", "binary"}, {"jq", "binary"}}, n.Binaries)
+	require.Equal(t, []skill.Need{{"TEA_TOKEN", "secret"}, {"TEA_URL", "secret"}}, n.Secrets)
+	require.Equal(t, []skill.Need{{"tea", "service"}}, n.Tools)
+}

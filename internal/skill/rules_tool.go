@@ -1,0 +1,106 @@
+package skill
+
+// Rules about outside tools: services and programs of the user's machine that a skill calls while it works. Points are
+// added up for each name. Code that the skill teaches to write is not a call; what is said to be optional is told apart.
+var toolRules = []rule{
+	{
+		id: "JOY-TOOL-ACTION", means: "it asks for an action of the connection",
+		reason: "allowed_tools names what the step calls",
+		points: 3, whole: matchActions,
+	},
+	{
+		id: "JOY-TOOL-SERVER", means: "it declares to need an MCP server",
+		reason: "a declared requirement is the best evidence there is",
+		points: 3, whole: matchDeclaredServers,
+	},
+	{
+		id: "JOY-TOOL-MCP", means: "it names a tool of an MCP server",
+		reason: "mcp__server__tool and Server:tool are how agents spell such calls",
+		points: 3, line: matchServerTool,
+	},
+	{
+		id: "JOY-TOOL-MCP-PROSE", means: "it works through an MCP server",
+		reason: "a sentence that uses, calls or requires an MCP server; one about building a server does not count",
+		points: 2, most: 2, line: matchServerProse,
+	},
+	{
+		id: "JOY-TOOL-COMMAND", means: "it runs a program of the service",
+		reason: "such programs do nothing without the service; a mention in passing is not enough",
+		points: 1, most: 4, line: matchServiceCommand,
+	},
+	{
+		id: "JOY-TOOL-API", means: "it calls the service's address",
+		reason: "a request that is made while the skill works; downloads for installation and the skill's own examples are left out",
+		points: 3, line: matchCall,
+	},
+	{
+		id: "JOY-TOOL-SCRIPT", means: "a script that the text runs calls the address",
+		reason: "the skill does what its script does",
+		points: 3, whole: matchScriptHosts,
+	},
+	{
+		id: "JOY-TOOL-SECRET", means: "it declares to need a credential",
+		reason: "a key is there for a service",
+		points: 3, whole: matchDeclaredSecrets,
+	},
+	{
+		id: "JOY-TOOL-KEY", means: "it asks for the service's key in the environment",
+		reason: "an API key that the user has to provide is for calls of the skill itself; keys in code that it teaches to write do not count",
+		points: 2, most: 2, line: matchKey,
+	},
+	{
+		id: "JOY-TOOL-KEY-SAID", means: "it says that the service's key is required",
+		reason: "the author says so",
+		points: 3, line: matchRequiredKey,
+	},
+	{
+		id: "JOY-TOOL-ASKS", means: "it works with the service",
+		reason: "an instruction to fetch from or post to a service; one sentence may be an example, two are not",
+		points: 1, most: 3, line: matchServiceProse,
+	},
+	{
+		id: "JOY-TOOL-NAMED", means: "it speaks of the service again and again",
+		reason: "what a text keeps coming back to is seldom an example",
+		points: 1, least: 3, line: matchNamed,
+	},
+	{
+		id: "JOY-TOOL-ABOUT", means: "the description is about working with the service",
+		reason: "what a skill is for it cannot do without",
+		points: 2, whole: matchAbout,
+	},
+	{
+		id: "JOY-TOOL-ABOUT-MCP", means: "the description is about working through an MCP server",
+		reason: "what a skill is for it cannot do without",
+		points: 3, whole: matchAboutServer,
+	},
+}
+
+// Rules about the network while the skill works, on top of the tools that are not on the user's machine. Points are
+// added up for each host; the empty name is a host that the text does not name.
+var networkRules = []rule{
+	{
+		id: "JOY-NET-REQUEST", means: "it contacts the host",
+		reason: "a request that is made while the skill works, not for installing something first",
+		points: 3, line: matchRequest,
+	},
+	{
+		id: "JOY-NET-WEB", means: "it searches or reads the web",
+		reason: "which hosts that will be is known only at run time",
+		points: 3, line: matchWeb,
+	},
+	{
+		id: "JOY-NET-ABOUT", means: "the description is about searching or reading the web",
+		reason: "what a skill is for it cannot do without",
+		points: 3, whole: matchAboutWeb,
+	},
+	{
+		id: "JOY-NET-LIBRARY", means: "it calls a library that fetches from the host",
+		reason: "the library downloads models or data when it is called, not when it is installed",
+		points: 3, line: matchLibrary,
+	},
+	{
+		id: "JOY-NET-SCRIPT", means: "a script that the text runs opens connections",
+		reason: "the skill does what its script does",
+		points: 3, whole: matchScripts,
+	},
+}
