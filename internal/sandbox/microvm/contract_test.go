@@ -1,0 +1,65 @@
+//go:build linux
+
+package microvm
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/sandbox"
+	"github.com/joystream-ai/joy/internal/sandbox/sandboxtest"
+)
+
+// TestContract holds the provider to what every provider must do.
+func TestContract(t *testing.T) {
+	p, spec := testProvider(t)
+	sandboxtest.Run(t, func(ctx context.Context, want sandbox.Spec) (sandbox.Sandbox, error) {
+		want.Image = spec.Image
+		return p.Create(ctx, want)
+	})
+}
+
+// testProvider makes VMs of the tiny image and of joy-guest as its source is now.
+func testProvider(t *testing.T) (*Provider, sandbox.Spec) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("boots a VM")
+	}
+	cache, err := image.DefaultCacheDir(os.Getenv)
+	require.NoError(t, err)
+	img, err := image.Latest(cache, "tiny")
+	require.NoError(t, err, "run script/test once: it builds the image")
+	guest, err := buildGuest()
+	require.NoError(t, err)
+	p := &Provider{CacheDir: cache, Accel: os.Getenv("JOY_ACCEL"), Guest: guest, Scratch: t.TempDir()}
+	return p, sandbox.Spec{
+		Run: "test", Image: img.Digest(), Isolation: "any", Start: "any", CPUs: 2,
+		Memory: sandboxtest.Memory, Disk: sandboxtest.Disk,
+	}
+}
+
+var buildGuest = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "joy-guest-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, "joy-guest")
+	//nolint:noctx // ends by itself
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=",
+		"-o", out, "github.com/joystream-ai/joy/cmd/joy-guest")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+runtime.GOARCH, "GOFLAGS=")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(out)
+})
