@@ -80,6 +80,7 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	b.edges()
 	b.setup()
 	b.schemas()
+	b.flow()
 	b.fixtures()
 	b.collisions()
 	b.findings()
