@@ -23,6 +23,7 @@ type agent struct {
 	mu     sync.Mutex
 	limits guestproto.Start
 	worlds map[string]*place
+	spare  chan *keeperProcess // the first world's keeper, forked while the host prepares it; then closed
 }
 
 // place is a world, or one in the making: made is closed when world is set, or never will be.
@@ -33,7 +34,7 @@ type place struct {
 
 // serve runs the session until the host's end is closed.
 func serve(port io.ReadWriteCloser) error {
-	session, err := yamux.Server(port, guestproto.Session())
+	session, err := yamux.Server(guestproto.Pack(port), guestproto.Session())
 	if err != nil {
 		return err
 	}
@@ -110,9 +111,31 @@ func (a *agent) start(s guestproto.Start) guestproto.Reply {
 	defer a.mu.Unlock()
 	a.limits = s
 	boot, err := start(&a.limits)
+	if err == nil && a.spare == nil {
+		a.spare = make(chan *keeperProcess)
+		go func() {
+			defer close(a.spare)
+			if k, err := startKeeper(); err == nil {
+				a.spare <- k
+			}
+		}()
+	}
 	reply := replyOf(err)
 	reply.Boot = boot
 	return reply
+}
+
+// keeper is the spare one, for the first world, or else a new one.
+func (a *agent) keeper() (*keeperProcess, error) {
+	a.mu.Lock()
+	spare := a.spare
+	a.mu.Unlock()
+	if spare != nil {
+		if k, ok := <-spare; ok {
+			return k, nil
+		}
+	}
+	return startKeeper()
 }
 
 func (a *agent) open(id string, spec guestproto.Open) error {
@@ -128,7 +151,7 @@ func (a *agent) open(id string, spec guestproto.Open) error {
 	if taken {
 		return fmt.Errorf("world %q exists", id)
 	}
-	w, err := newWorld(id, spec, limits)
+	w, err := newWorld(id, spec, limits, a.keeper)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {

@@ -91,22 +91,22 @@ func count(file, key string) int {
 	return 0
 }
 
-// blame is what the VM itself did to a world's commands since the last look.
-type blame struct{ oom, pids int }
-
-func (w *world) blame() blame {
-	return blame{oom: count(w.cgroup+"/memory.events", "oom_kill"), pids: count(w.cgroup+"/pids.events", "max")}
-}
-
-func (b blame) since(before blame) string {
+// blame is what the VM itself did to the world's commands since the last look, in one word, or "".
+func (w *world) blame() string {
+	oom, pids := count(w.cgroup+"/memory.events", "oom_kill"), count(w.cgroup+"/pids.events", "max")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	killed, refused := oom > w.oom, pids > w.pids
+	w.oom, w.pids = oom, pids
 	switch {
-	case b.oom > before.oom:
+	case killed:
 		return "oom"
-	case b.pids > before.pids:
+	case refused:
 		return "pids"
-	default:
-		return ""
+	case diskFull():
+		return "disk"
 	}
+	return ""
 }
 
 // diskFull reports whether the scratch disk has no room left, but for the odd block.

@@ -20,8 +20,11 @@ import (
 	"github.com/joystream-ai/joy/internal/guestproto"
 )
 
-// keeperName is argv[0] of a world's keeper.
-const keeperName = "joy-keeper"
+// keeperName is argv[0] of a world's keeper, keeperFD its end of the channel.
+const (
+	keeperName = "joy-keeper"
+	keeperFD   = 3
+)
 
 // job asks a keeper for a command. Its standard streams and its cgroup travel with it as four descriptors.
 type job struct {
@@ -57,10 +60,8 @@ type started struct {
 func keep() error {
 	runtime.LockOSThread()                 // the thread that restrict acts on is the one that forks
 	signal.Notify(make(chan os.Signal, 1)) // a workload may signal its PID 1; none of that is fatal
-	ch, err := newChannel(os.NewFile(3, "guest"))
-	if err != nil {
-		return err
-	}
+	ch := &channel{blocking: keeperFD}
+	unix.CloseOnExec(keeperFD) // a command that had it could speak for its keeper
 	body, _, err := ch.receive(0)
 	if err != nil {
 		return err

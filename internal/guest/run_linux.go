@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -21,35 +19,25 @@ const pipeSize = 64 << 10
 // under it; every other ending is a frame. A command is in a cgroup of its own, so that killing it is killing all that
 // it started.
 func (w *world) run(req guestproto.Run, frames *guestproto.Frames) error {
-	c, err := w.commands.begin(req.ID, w.commandCgroup(req.ID))
+	k, err := w.takeKit()
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	c, err := w.commands.begin(req.ID, k.cgroup)
 	if err != nil {
 		return err
 	}
 	defer w.commands.end(req.ID, c)
-	if err := os.Mkdir(c.cgroup, 0o755); err != nil {
-		return err
-	}
-	defer func() { _ = removeCgroupLater(c.cgroup) }()
-	in, out, err := newStdio()
+	ended, err := w.submit(job{ID: req.ID, Argv: req.Argv, Env: req.Env}, k)
 	if err != nil {
 		return err
 	}
-	defer out.Close()
-	defer in.Close()
-	before := w.blame()
-	ended, err := w.submit(job{ID: req.ID, Argv: req.Argv, Env: req.Env}, c.cgroup, in.theirs, out[0].theirs, out[1].theirs)
-	if err != nil {
-		return err
-	}
-	in.theirs.Close()
-	out[0].theirs.Close()
-	out[1].theirs.Close()
-
-	s := &stream{frames: frames, kill: func() { _ = killCgroup(c.cgroup) }}
-	go feed(frames, in.ours, req.Stdin)
+	s := &stream{frames: frames, kill: func() { _ = killCgroup(k.cgroup) }}
+	go feed(frames, k.in.ours, req.Stdin)
 	var pumps sync.WaitGroup
 	for i, kind := range []guestproto.Kind{guestproto.FrameStdout, guestproto.FrameStderr} {
-		pumps.Go(func() { s.pump(kind, out[i].ours) })
+		pumps.Go(func() { s.pump(kind, k.out[i].ours) })
 	}
 	end, ok := <-ended
 	w.commands.end(req.ID, c)
@@ -57,26 +45,19 @@ func (w *world) run(req guestproto.Run, frames *guestproto.Frames) error {
 		end.Error = "the world ended under the command"
 	}
 	// A child that still holds the pipes does not hold the command: what is in them now is the rest of its output.
-	for _, p := range out {
+	for _, p := range k.out {
 		_ = p.ours.SetReadDeadline(time.Unix(1, 0))
 	}
 	pumps.Wait()
 	if end.Error != "" {
 		return errors.New(end.Error)
 	}
-	end.Exit.Reason = w.blame().since(before)
-	if end.Exit.Reason == "" && end.Exit.Code != 0 && diskFull() {
-		end.Exit.Reason = "disk"
+	if end.Exit.Code != 0 {
+		end.Exit.Reason = w.blame()
+		return frames.WriteJSON(guestproto.FrameExit, end.Exit)
 	}
-	return frames.WriteJSON(guestproto.FrameExit, end.Exit)
-}
-
-// removeCgroupLater leaves the removal to the world's close when processes of the command live on.
-func removeCgroupLater(dir string) error {
-	err := unix.Rmdir(dir)
-	if errors.Is(err, unix.EBUSY) {
-		return nil
-	}
+	err = frames.WriteJSON(guestproto.FrameExit, end.Exit)
+	w.blame() // what a command survived is not held against the next one
 	return err
 }
 
@@ -127,15 +108,9 @@ func newStdio() (in pipe, out pipes, err error) {
 	return in, out, nil
 }
 
-func (w *world) commandCgroup(id int) string { return filepath.Join(w.cgroup, strconv.Itoa(id)) }
-
-// submit hands a job to the keeper. The channel returned gets the ending, or is closed when the world ends first.
-func (w *world) submit(j job, cgroup string, stdio ...*os.File) (<-chan ending, error) {
-	dir, err := os.Open(cgroup)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
+// submit hands a job to the keeper, with its end of the kit. The channel returned gets the ending, or is closed when the
+// world ends first.
+func (w *world) submit(j job, k *kit) (<-chan ending, error) {
 	body, err := json.Marshal(j)
 	if err != nil {
 		return nil, err
@@ -144,10 +119,14 @@ func (w *world) submit(j job, cgroup string, stdio ...*os.File) (<-chan ending, 
 	if err != nil {
 		return nil, err
 	}
-	if err := w.channel.send(body, append(stdio, dir)...); err != nil {
+	if err := w.channel.send(body, k.in.theirs, k.out[0].theirs, k.out[1].theirs, k.dir); err != nil {
 		w.forget(j.ID)
 		return nil, fmt.Errorf("asking the world's keeper: %w", err)
 	}
+	// The command holds them now: our copies would keep its pipes from ending.
+	k.in.theirs.Close()
+	k.out[0].theirs.Close()
+	k.out[1].theirs.Close()
 	return ended, nil
 }
 

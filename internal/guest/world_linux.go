@@ -30,8 +30,15 @@ type world struct {
 
 	commands commands
 
+	kits   chan kitOrError
+	making sync.WaitGroup // of kits
+	gone   chan struct{}  // closed when the world ends
+	shut   sync.Once
+
 	mu     sync.Mutex
 	ending map[int]chan ending // by command; nil once the keeper is gone
+	oom    int                 // kills for want of memory that blame has seen
+	pids   int                 // likewise refused forks
 }
 
 // keeperConfig is what the guest tells a keeper, first thing, over their socket.
@@ -44,35 +51,41 @@ type keeperConfig struct {
 }
 
 // newWorld makes the directories, the cgroup and the namespaces, and waits until the keeper says they are ready.
-func newWorld(id string, spec guestproto.Open, limits guestproto.Start) (w *world, err error) {
+func newWorld(id string, spec guestproto.Open, limits guestproto.Start, keeper func() (*keeperProcess, error)) (*world, error) {
 	if !validID(id) {
 		return nil, fmt.Errorf("world id %q", id)
 	}
-	w = &world{id: id, dir: filepath.Join(dirScratch, "worlds", id), cgroup: filepath.Join(dirSteps, id)}
-	defer func() {
-		if err != nil {
-			_ = w.close()
-		}
-	}()
 	lower, err := layers(spec.Layers)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.makeDirs(spec.ReadOnly); err != nil {
-		return nil, err
+	w := &world{
+		id: id, dir: filepath.Join(dirScratch, "worlds", id), cgroup: filepath.Join(dirSteps, id),
+		kits: make(chan kitOrError), gone: make(chan struct{}),
 	}
-	if err := w.makeCgroup(limits.Pids); err != nil {
-		return nil, err
-	}
-	err = w.startKeeper(keeperConfig{
-		Lower: lower, Dir: w.dir, ReadOnly: spec.ReadOnly, Env: spec.Env, Workspace: filepath.Join(w.dir, "workspace"),
-	})
-	if err != nil {
-		return nil, err
+	if err := w.make(lower, spec, limits, keeper); err != nil {
+		return nil, errors.Join(err, w.close())
 	}
 	w.ending = map[int]chan ending{}
 	go w.listen()
+	w.making.Go(w.makeKits)
 	return w, nil
+}
+
+func (w *world) make(lower []string, spec guestproto.Open, limits guestproto.Start, keeper func() (*keeperProcess, error)) error {
+	if err := w.makeDirs(spec.ReadOnly); err != nil {
+		return err
+	}
+	if err := w.makeCgroup(limits.Pids); err != nil {
+		return err
+	}
+	k, err := keeper()
+	if err != nil {
+		return err
+	}
+	return w.settle(k, keeperConfig{
+		Lower: lower, Dir: w.dir, ReadOnly: spec.ReadOnly, Env: spec.Env, Workspace: filepath.Join(w.dir, "workspace"),
+	})
 }
 
 // listen hands the keeper's answers to whoever waits for them, until the keeper is gone.
@@ -174,14 +187,20 @@ func (w *world) makeCgroup(pids int) error {
 	return os.WriteFile(w.cgroup+"/pids.max", []byte(strconv.Itoa(pids)), 0)
 }
 
-func (w *world) startKeeper(cfg keeperConfig) error {
+// keeperProcess is a keeper in fresh namespaces that waits for its configuration.
+type keeperProcess struct {
+	cmd     *exec.Cmd
+	channel *channel
+}
+
+// startKeeper starts one. The scratch disk is mounted: the keeper's mount namespace is a copy of this one.
+func startKeeper() (*keeperProcess, error) {
 	ours, theirs, err := socketpair()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer theirs.Close()
-	w.channel = ours
-	w.keeper = &exec.Cmd{
+	cmd := &exec.Cmd{
 		Path:       "/proc/self/exe",
 		Args:       []string{keeperName},
 		Env:        []string{"GOMAXPROCS=2"},
@@ -192,10 +211,15 @@ func (w *world) startKeeper(cfg keeperConfig) error {
 				unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP,
 		},
 	}
-	if err := w.keeper.Start(); err != nil {
-		w.keeper = nil
-		return fmt.Errorf("starting the world's keeper: %w", err)
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting a keeper: %w", err), ours.Close())
 	}
+	return &keeperProcess{cmd, ours}, nil
+}
+
+// settle has the world's keeper set it up and waits until it says that it has.
+func (w *world) settle(k *keeperProcess, cfg keeperConfig) error {
+	w.keeper, w.channel = k.cmd, k.channel
 	body, err := json.Marshal(cfg)
 	if err != nil {
 		return err
@@ -224,7 +248,15 @@ func (w *world) startKeeper(cfg keeperConfig) error {
 
 // close kills everything in the world and removes its files. The overlay goes with the mount namespace.
 func (w *world) close() error {
+	var err error
+	w.shut.Do(func() { err = w.end() })
+	return err
+}
+
+func (w *world) end() error {
 	var errs []error
+	close(w.gone)
+	w.making.Wait()
 	if w.door != nil {
 		errs = append(errs, w.door.Close())
 	}
