@@ -134,6 +134,7 @@ func Load(fsys fs.FS, dir string, opts Options) (*Bundle, error) {
 	b.doc = readDocument(b.Body, b.BodyLine)
 	b.Candidates = b.findCandidates()
 	b.resolveEntry(declared, r)
+	b.risks(r)
 	b.Findings, b.Violations = r.sorted()
 	if err := r.err(); err != nil {
 		return nil, err

@@ -97,6 +97,8 @@ func (r *fieldReader) otherField(f field) {
 			r.fail(RuleField, r.place(f.value), "write skill_kind: instruction or skill_kind: script",
 				"skill_kind %q is neither instruction nor script", b.SkillKind)
 		}
+	case "hooks":
+		r.warn(RuleLoadCode, f.at, "hooks run commands around the skill: joy runs none of them")
 	case "requires":
 		b.requires, _ = plain(f.value).(map[string]any)
 	case "input_schema":
