@@ -85,35 +85,42 @@ func launch(qemu string, args []string, files []*os.File, channel *os.File, cons
 
 // awaitReady waits for the guest's ready line as long as the VM makes progress.
 func (p *process) awaitReady(ctx context.Context) error {
-	ready := make(chan error, 1)
-	go func() { ready <- guestclient.AwaitReady(p.channel) }()
+	return p.whileBooting(ctx, func(ctx context.Context) error {
+		defer context.AfterFunc(ctx, func() { _ = p.channel.SetReadDeadline(time.Unix(1, 0)) })()
+		if err := guestclient.AwaitReady(p.channel); err != nil {
+			return fmt.Errorf("waiting for the guest: %w", err)
+		}
+		return nil
+	})
+}
+
+// whileBooting runs one part of the boot, and ends it when ctx ends, QEMU ends or the VM makes no progress.
+func (p *process) whileBooting(ctx context.Context, part func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan error, 1)
+	go func() { done <- part(ctx) }()
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
 	var cpu time.Duration
-	moved := time.Now()
-	stop := func(err error) error {
-		_ = p.channel.SetReadDeadline(time.Unix(1, 0))
-		<-ready
-		return err
-	}
+	moved, exited := time.Now(), p.exited
 	for {
 		select {
-		case err := <-ready:
-			if err != nil {
-				return fmt.Errorf("waiting for the guest: %w", err)
+		case err := <-done:
+			if err != nil && ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
-			return nil
-		case <-p.exited:
-			return stop(errors.New("QEMU ended while the VM was booting"))
-		case <-ctx.Done():
-			return stop(ctx.Err())
+			return err
+		case <-exited:
+			exited = nil
+			cancel(errors.New("QEMU ended while the VM was booting"))
 		case <-tick.C:
 			now := cpuTime(p.pid)
 			if now-cpu >= tickStall {
 				cpu, moved = now, time.Now()
 			}
 			if now > bootCPU || time.Since(moved) > bootStall {
-				return stop(fmt.Errorf("the VM does not boot: no answer after %s of CPU time", now.Round(time.Second)))
+				cancel(fmt.Errorf("the VM does not boot: no answer after %s of CPU time", now.Round(time.Second)))
 			}
 		}
 	}

@@ -57,7 +57,12 @@ func connect(ctx context.Context, proc *process, spec sandbox.Spec) (*guestclien
 	if err := proc.awaitReady(ctx); err != nil {
 		return nil, err
 	}
-	return guestclient.New(ctx, proc.channel, spec.Door)
+	var client *guestclient.Client
+	err := proc.whileBooting(ctx, func(ctx context.Context) (err error) {
+		client, err = guestclient.New(ctx, proc.channel, spec.Door)
+		return err
+	})
+	return client, err
 }
 
 // machine finds everything a VM is made of.

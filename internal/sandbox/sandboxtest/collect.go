@@ -94,10 +94,18 @@ func testCollect(t *testing.T, r *room) {
 	})
 	t.Run("what still runs is ended first", func(t *testing.T) {
 		w := r.world(t, sandboxWorld)
-		stop := w.start(t, `(while :; do echo x >>out/log; done) & setsid sh -c 'while :; do date >out/now; done' &
-			until [ -s out/log ] && [ -s out/now ]; do sleep 0.1; done; echo up; wait`, "up")
+		up := &watch{want: "up\n", found: make(chan struct{})}
+		ended := make(chan outcome, 1)
+		go func() {
+			res, err := w.Run(context.Background(), shell(`(while :; do echo x >>out/log; done) & setsid sh -c 'while :; do date >out/now; done' &
+				until [ -s out/log ] && [ -s out/now ]; do sleep 0.1; done; echo up; wait`), up, up)
+			ended <- outcome{Result: res, stderr: errText(err)}
+		}()
+		<-up.found
 		w.collect(t, policy.Artifacts{MaxFile: 1 << 30, MaxTotal: 1 << 30, MaxFiles: 10})
-		require.NoError(t, stop(), "the command ended before it was cancelled")
+		out := <-ended
+		require.Empty(t, out.stderr)
+		require.Equal(t, "SIGKILL", out.Signal)
 		require.Equal(t, w.sh(t, `wc -c <out/log`), w.sh(t, `sleep 0.5; wc -c <out/log`))
 	})
 	t.Run("twice is the same", func(t *testing.T) {
