@@ -179,3 +179,13 @@ func inImage(profile, name string) (has bool, grant string) {
 	}
 	return false, "setup: {run: scripts/setup.sh, egress: […]}, with a script that installs it"
 }
+
+// SmallestProfile is the smallest profile of image that has all programs; "base" when none has.
+func SmallestProfile(names []string) string {
+	for _, p := range programs {
+		if !slices.ContainsFunc(names, func(name string) bool { return !strings.Contains(p.names, "\n"+name+"\n") }) {
+			return p.profile
+		}
+	}
+	return "base"
+}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,22 +29,30 @@ type scaffoldFile struct {
 
 func newInitCmd(a *app) *cobra.Command {
 	var force bool
-	var ci string
+	var ci, from string
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Scaffold an agent that builds and runs at once",
 		Args:  argsBetween(0, 1, "one directory"),
 		Example: "  joy init hello\n" +
 			"  joy init --ci github\n" +
+			"  joy init agent --from-skill ~/.claude/skills/pdf\n" +
 			"  joy init . --force",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			files, err := scaffoldFiles()
+			files, err := embedded(scaffold, "scaffold")
+			next := "joy build && joy run --input name=World"
+			if from != "" {
+				files, next, err = a.agentAround(from)
+			}
 			if err != nil {
 				return err
+			}
+			if dir != "." {
+				next = "cd " + dir + " && " + next
 			}
 			switch ci {
 			case "":
@@ -54,38 +61,17 @@ func newInitCmd(a *app) *cobra.Command {
 			default:
 				return usagef(cmd, "no workflow for --ci %q: want github", ci)
 			}
-			return a.scaffold(dir, files, force)
+			return a.scaffold(dir, files, force, next)
 		},
 	}
+	cmd.Flags().StringVar(&from, "from-skill", "", "make an agent around a copy of the bundle in `DIR`")
 	cmd.Flags().StringVar(&ci, "ci", "", "also write a workflow for `SERVICE`: github")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite files that are in the way")
 	return cmd
 }
 
-// scaffoldFiles reads the embedded agent. Embedding keeps neither modes nor a file called .gitignore in peace (git
-// would obey it), so scripts are told by their directory and the name is put back here.
-func scaffoldFiles() ([]scaffoldFile, error) {
-	var files []scaffoldFile
-	err := fs.WalkDir(scaffold, "scaffold", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		data, err := scaffold.ReadFile(name)
-		f := scaffoldFile{strings.TrimPrefix(name, "scaffold/"), data, 0o644}
-		if f.path == "gitignore" {
-			f.path = ".gitignore"
-		}
-		if path.Base(path.Dir(f.path)) == "scripts" {
-			f.mode = 0o755
-		}
-		files = append(files, f)
-		return err
-	})
-	return files, err
-}
-
-// scaffold writes files below dir, all or none of them: what is in the way is listed first.
-func (a *app) scaffold(dir string, files []scaffoldFile, force bool) error {
+// scaffold writes files below dir, all or none of them: what is in the way is listed first. next is the command to say.
+func (a *app) scaffold(dir string, files []scaffoldFile, force bool, next string) error {
 	root := a.abs(dir)
 	var conflicts []error
 	for _, f := range files {
@@ -105,7 +91,7 @@ func (a *app) scaffold(dir string, files []scaffoldFile, force bool) error {
 			return fault.Wrap(fault.Input, err, "write %s", f.path)
 		}
 	}
-	return a.saidInit(dir, files)
+	return a.saidInit(dir, files, next)
 }
 
 // inTheWay says why path cannot be written below root. With force only a file that is no ordinary file is refused:
@@ -135,7 +121,7 @@ func writeFile(name string, data []byte, mode fs.FileMode) error {
 	return os.Chmod(name, mode)
 }
 
-func (a *app) saidInit(dir string, files []scaffoldFile) error {
+func (a *app) saidInit(dir string, files []scaffoldFile, next string) error {
 	if a.json {
 		paths := make([]string, len(files))
 		for i, f := range files {
@@ -147,10 +133,6 @@ func (a *app) saidInit(dir string, files []scaffoldFile) error {
 		if _, err := fmt.Fprintln(a.out, path.Join(filepath.ToSlash(dir), f.path)); err != nil {
 			return err
 		}
-	}
-	next := "joy build && joy run --input name=World"
-	if dir != "." {
-		next = "cd " + dir + " && " + next
 	}
 	a.say("next: %s", a.err.bold.Render(next))
 	return nil

@@ -15,6 +15,7 @@ func sections(a *app) []section {
 	return []section{
 		{"author", "Author and freeze:", []*cobra.Command{
 			newInitCmd(a),
+			newSkillCmd(a),
 			newCheckCmd(a),
 			newBuildCmd(a),
 			newPlanCmd(a),
