@@ -25,6 +25,8 @@ type fieldReader struct {
 	b    *Bundle
 	out  declaration
 	seen map[string]place
+
+	unread []string // keys of fields that nobody here reads
 }
 
 // readFields fills the bundle from its front matter. Fields that neither the spec nor joy knows are violations only.
@@ -43,6 +45,9 @@ func (b *Bundle) readFields(f front, fields []field, dirName string, r *report) 
 	b.requiresLine = fr.seen["requires"].line
 	for _, key := range []string{"allowed-tools", "allowed_tools", "allowedTools", "tools"} {
 		b.toolsLine = max(b.toolsLine, fr.seen[key].line)
+	}
+	if len(fr.unread) > 0 {
+		r.add(SeverityNote, RuleField, r.file, place{line: fr.seen[fr.unread[0]].line}, "not read: "+shorten(strings.Join(fr.unread, ", ")))
 	}
 	fr.checkName(dirName)
 	fr.checkDescription()
@@ -81,6 +86,9 @@ func (r *fieldReader) otherField(f field) {
 		return
 	}
 	r.quiet(RuleField, f.at, "field %q is not in the spec", f.key)
+	if !readBeyondSpec[f.key] {
+		r.unread = append(r.unread, f.key)
+	}
 	switch f.key {
 	case "allowed_tools":
 		for _, t := range r.items(f, splitTools) {
@@ -107,6 +115,9 @@ func (r *fieldReader) otherField(f field) {
 		b.OutputSchema = r.schema(f)
 	}
 }
+
+// readBeyondSpec are the fields that joy reads although the spec does not know them.
+var readBeyondSpec = set("allowed_tools allowedTools tools skill_kind hooks requires input_schema output_schema")
 
 // actionID is the form connection.tool.
 var actionID = regexp.MustCompile(`^[A-Za-z0-9][\w-]*\.[A-Za-z0-9][\w.-]*$`)

@@ -15,6 +15,7 @@ type front struct {
 	line     int      // the line of SKILL.md on which yaml begins
 	body     string
 	bodyLine int
+	early    []string // what of yaml readers see that end it at any three hyphens; nil when that is all of it
 }
 
 const mark = "---"
@@ -40,11 +41,24 @@ func split(raw []byte, r *report) (front, error) {
 	}
 	for end := open + 1; end < len(lines); end++ {
 		if isMark(lines[end]) {
-			return front{lines[open+1 : end], open + 2, strings.Join(lines[end+1:], "\n"), end + 2}, nil
+			return front{
+				yaml: lines[open+1 : end], line: open + 2, early: earlyEnd(lines[open+1 : end]),
+				body: strings.Join(lines[end+1:], "\n"), bodyLine: end + 2,
+			}, nil
 		}
 	}
 	return front{}, fail(RuleFrontMatter, r.file, place{open + 1, 1},
 		"put a line --- between the front matter and the text", "the front matter is not closed")
+}
+
+// earlyEnd cuts lines at the first three hyphens wherever they stand, as the reference validator does.
+func earlyEnd(lines []string) []string {
+	for i, line := range lines {
+		if before, _, found := strings.Cut(line, mark); found {
+			return append(append([]string{}, lines[:i]...), before)
+		}
+	}
+	return nil
 }
 
 func isMark(line string) bool { return strings.TrimRight(line, " \t") == mark }

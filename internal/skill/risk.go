@@ -84,8 +84,9 @@ func (s *sight) add(line int, severity string) {
 func (b *Bundle) textRisks(s source, text string, security bool, r *report, urls *urlCount) {
 	low := strings.ToLower(text)
 	var asking []int // the rules whose words are there
-	for i, rule := range riskRules {
-		if hasAny(low, rule.words) {
+	there := riskWords.in(low)
+	for i := range riskRules {
+		if there&(1<<i) != 0 {
 			asking = append(asking, i)
 		}
 	}

@@ -72,3 +72,12 @@ var riskRules = []riskRule{
 		words:  agentFiles, match: matchMemory,
 	},
 }
+
+// riskWords finds the words of riskRules, by their places in the table.
+var riskWords = func() *finder {
+	groups := make([][]string, len(riskRules))
+	for i, r := range riskRules {
+		groups[i] = r.words
+	}
+	return newFinder(groups...)
+}()

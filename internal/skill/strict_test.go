@@ -61,6 +61,11 @@ func TestStrictVerdicts(t *testing.T) {
 		{"alias", fields(name, "description: ok", "metadata:", "  a: &x b", "  c: *x"), skill.RuleYAML},
 		{"tag", fields(name, "description: !!str ok"), skill.RuleYAML},
 		{"tab", fields(name, desc, "metadata:", "\ta: b"), skill.RuleYAML},
+		{"mark inside quotes", fields(name, `description: "a---b"`), skill.RuleYAML},
+		{"mark before the description", fields(name, "license: a --- b", desc), skill.RuleDescription},
+		{"mark before the name", fields(desc, "license: a --- b", name), skill.RuleName},
+		{"merge key", fields(name, desc, "metadata:", "  <<:", "    a: b"), skill.RuleYAML},
+		{"name in another case", fields(name, desc, "Name: x"), skill.RuleField},
 		{"unknown field", fields(name, desc, "version: 1"), skill.RuleField},
 		{"field in another case", fields(name, desc, "License: MIT"), skill.RuleField},
 		{"key that is a number", fields(name, desc, "1: x"), skill.RuleField},
@@ -136,6 +141,20 @@ func TestStrictNames(t *testing.T) {
 			require.NotEmpty(t, faults)
 			require.Equal(t, skill.RuleName, faults[0].Code)
 		})
+	}
+}
+
+// A name is text whatever YAML would make of it, and is compared with its directory in NFKC.
+func TestStrictNamesUnquoted(t *testing.T) {
+	for name, dir := range map[string]string{"123": "123", "true": "true", "my-skill": "ｍｙ-skill", "1.5": "", "2026-01-01": "2026-01-01"} {
+		m := fstest.MapFS{"dir/SKILL.md": &fstest.MapFile{Data: []byte(fields("name: "+name, "description: ok"))}}
+		b, err := skill.Load(m, "dir", skill.Options{Strict: true, DirName: dir})
+		if name == "1.5" {
+			require.ErrorContains(t, err, "other than letters")
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, name, b.Name)
 	}
 }
 

@@ -128,7 +128,7 @@ version: 2
 		string(b.InputSchema))
 	require.Equal(t, `{"type":"object"}`, string(b.OutputSchema))
 	require.Equal(t, "One.\nTwo.\n", b.Body)
-	require.Empty(t, b.Findings, "fields beyond the spec are no warning")
+	require.Equal(t, []skill.Finding{{skill.RuleField, skill.SeverityNote, "my-skill/SKILL.md", 14, "not read: version"}}, b.Findings)
 	require.False(t, b.StrictValid())
 }
 

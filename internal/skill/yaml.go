@@ -41,6 +41,7 @@ func parseFields(f front, r *report) ([]field, error) {
 		return nil, fail(RuleYAML, r.file, place{f.line, 1}, "write name: … and description: …",
 			"the front matter is not a mapping of fields")
 	}
+	f.checkEarlyEnd(r)
 	c := yamlChecker{front: f, report: r}
 	c.check(root, 0)
 	if len(r.errors) > 0 {
@@ -52,6 +53,32 @@ func parseFields(f front, r *report) ([]field, error) {
 		fields = append(fields, field{k.Value, c.place(k), root.Content[i+1]})
 	}
 	return fields, nil
+}
+
+// checkEarlyEnd says what is lost for readers that end the front matter at three hyphens inside a value.
+func (f front) checkEarlyEnd(r *report) {
+	if f.early == nil {
+		return
+	}
+	at := place{f.line + len(f.early) - 1, 0}
+	root, err := parseYAML(f.early)
+	if err != nil || root == nil || root.Kind != yaml.MappingNode {
+		r.violation(RuleYAML, at, "some readers end the front matter at these three hyphens, and what is left is not YAML")
+		return
+	}
+	lost := func(key string) bool {
+		for i := 0; i < len(root.Content); i += 2 {
+			if root.Content[i].Value == key {
+				return false
+			}
+		}
+		return true
+	}
+	for _, f := range []struct{ key, rule string }{{"name", RuleName}, {"description", RuleDescription}} {
+		if lost(f.key) {
+			r.violation(f.rule, at, "some readers end the front matter at these three hyphens, and %s comes after them", f.key)
+		}
+	}
 }
 
 func parseYAML(lines []string) (*yaml.Node, error) {
@@ -107,6 +134,9 @@ func (c *yamlChecker) checkKeys(n *yaml.Node) {
 		if k.Kind != yaml.ScalarNode {
 			c.report.fail(RuleYAML, c.place(k), "", "a key is not plain text")
 			continue
+		}
+		if k.Tag == "!!merge" {
+			c.report.violation(RuleYAML, c.place(k), "merge keys (<<) are not allowed: write the fields out")
 		}
 		if first, twice := seen[k.Value]; twice {
 			c.report.fail(RuleYAML, c.place(k), "keep one of the two", "key %q is there twice, first on line %d",
