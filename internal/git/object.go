@@ -84,7 +84,7 @@ func (r *Repo) loose(objects fs.FS, name string) (object, error) {
 	if err != nil {
 		return object{}, err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	z, err := zlib.NewReader(bufio.NewReader(f))
 	if err != nil {
 		return object{}, errObject

@@ -145,7 +145,7 @@ func loadModule(name string) error {
 		return err
 	}
 	defer f.Close()
-	if err := unix.FinitModule(int(f.Fd()), "", 0); err != nil && !errors.Is(err, unix.EEXIST) { //nolint:gosec // a descriptor
+	if err := unix.FinitModule(int(f.Fd()), "", 0); err != nil && !errors.Is(err, unix.EEXIST) {
 		return fmt.Errorf("loading %s: %w", filepath.Base(name), err)
 	}
 	return nil

@@ -69,7 +69,7 @@ func awaitEmpty(dir string) error {
 		time.Sleep(time.Millisecond)
 		return nil
 	}
-	_, err = unix.Poll([]unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLPRI}}, 1000) //nolint:gosec // a descriptor
+	_, err = unix.Poll([]unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLPRI}}, 1000)
 	if errors.Is(err, unix.EINTR) {
 		return nil
 	}

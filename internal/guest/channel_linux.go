@@ -28,7 +28,7 @@ func socketpair() (*channel, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	ours, theirs := os.NewFile(uintptr(fds[0]), "world"), os.NewFile(uintptr(fds[1]), "keeper") //nolint:gosec // descriptors
+	ours, theirs := os.NewFile(uintptr(fds[0]), "world"), os.NewFile(uintptr(fds[1]), "keeper")
 	defer ours.Close()
 	conn, err := net.FileConn(ours) // a duplicate, which it makes non-blocking
 	if err == nil {
@@ -53,11 +53,11 @@ func (c *channel) send(body []byte, files ...*os.File) error {
 	if len(files) > 0 {
 		fds := make([]int, len(files))
 		for i, f := range files {
-			fds[i] = int(f.Fd()) //nolint:gosec // a descriptor
+			fds[i] = int(f.Fd())
 		}
 		rights = unix.UnixRights(fds...)
 	}
-	msg := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body))) //nolint:gosec // bounded by MaxMessage where it is read
+	msg := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body)))
 	msg = append(msg, body...)
 	c.write.Lock()
 	defer c.write.Unlock()
@@ -146,7 +146,7 @@ func filesOf(oob []byte) []*os.File {
 		}
 		for _, fd := range fds {
 			unix.CloseOnExec(fd)
-			files = append(files, os.NewFile(uintptr(fd), "passed")) //nolint:gosec // a descriptor
+			files = append(files, os.NewFile(uintptr(fd), "passed"))
 		}
 	}
 	return files

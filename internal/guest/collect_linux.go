@@ -62,7 +62,7 @@ func (c *collector) entry(dir int, name, path string, depth int) error {
 	if err != nil {
 		return c.unopened(dir, name, path, err)
 	}
-	f := os.NewFile(uintptr(fd), name) //nolint:gosec // a descriptor
+	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -131,7 +131,7 @@ func (c *collector) directory(f *os.File, path string, depth int) error {
 		if path != "" {
 			below = path + "/" + name
 		}
-		if err := c.entry(int(f.Fd()), name, below, depth+1); err != nil { //nolint:gosec // a descriptor
+		if err := c.entry(int(f.Fd()), name, below, depth+1); err != nil {
 			return err
 		}
 	}

@@ -173,7 +173,7 @@ func (k *keeper) start(j job, files []*os.File) error {
 	pid, err := syscall.ForkExec(path, j.Argv, &syscall.ProcAttr{
 		Dir: "/workspace", Env: flatten(env),
 		Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()},
-		Sys:   &syscall.SysProcAttr{Setsid: true, UseCgroupFD: true, CgroupFD: int(files[3].Fd())}, //nolint:gosec // a descriptor
+		Sys:   &syscall.SysProcAttr{Setsid: true, UseCgroupFD: true, CgroupFD: int(files[3].Fd())},
 	})
 	if err != nil {
 		return startError(path, err)

@@ -33,11 +33,11 @@ func unpack(root, dir string, r io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("reading the host's files: %w", err)
 		}
-		name := path.Join(dir, h.Name)
+		name := path.Join(dir, h.Name) //nolint:gosec // it is judged in the next line
 		if h.Typeflag != tar.TypeReg || !filepath.IsLocal(name) {
 			return fmt.Errorf("putting %q: not a regular file below /workspace", h.Name)
 		}
-		if err := putFile(root, name, os.FileMode(h.Mode).Perm(), tr); err != nil { //nolint:gosec // permission bits only
+		if err := putFile(root, name, os.FileMode(h.Mode).Perm(), tr); err != nil {
 			return fmt.Errorf("putting %q: %w", h.Name, err)
 		}
 	}
@@ -57,7 +57,7 @@ func putFile(root, name string, mode os.FileMode, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	f := os.NewFile(uintptr(fd), base) //nolint:gosec // a descriptor
+	f := os.NewFile(uintptr(fd), base)
 	defer f.Close()
 	if _, err := io.Copy(f, r); err != nil {
 		return err

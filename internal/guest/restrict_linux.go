@@ -68,7 +68,7 @@ func denyForeignCalls() error {
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
 	}
 	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
-	_, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)))
+	_, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program))) //nolint:gosec // prctl(2) takes an address
 	if errno != 0 {
 		return fmt.Errorf("loading the seccomp filter of foreign calls: %w", errno)
 	}
@@ -91,7 +91,7 @@ func dropCapabilities() error {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	data := [2]unix.CapUserData{}
 	for i := range data {
-		word := uint32(keep >> (32 * i)) //nolint:gosec // the word is what is wanted
+		word := uint32(keep >> (32 * i))
 		data[i] = unix.CapUserData{Effective: word, Permitted: word}
 	}
 	if err := unix.Capset(&head, &data[0]); err != nil {

@@ -89,7 +89,7 @@ func newPipe(weWrite bool) (pipe, error) {
 	if err := unix.SetNonblock(ours, true); err != nil {
 		return pipe{}, err
 	}
-	return pipe{os.NewFile(uintptr(ours), "ours"), os.NewFile(uintptr(theirs), "theirs")}, nil //nolint:gosec // descriptors
+	return pipe{os.NewFile(uintptr(ours), "ours"), os.NewFile(uintptr(theirs), "theirs")}, nil
 }
 
 func newStdio() (in pipe, out pipes, err error) {
@@ -171,7 +171,7 @@ func (s *stream) pump(kind guestproto.Kind, r *os.File) {
 	for rest := pipeSize; rest > 0; {
 		n := 0
 		_ = raw.Read(func(fd uintptr) bool {
-			n, _ = unix.Read(int(fd), buf[:min(len(buf), rest)]) //nolint:gosec // a descriptor
+			n, _ = unix.Read(int(fd), buf[:min(len(buf), rest)])
 			return true
 		})
 		if n <= 0 || s.output(kind, buf[:n]) != nil {

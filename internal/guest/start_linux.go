@@ -28,7 +28,7 @@ func start(s *guestproto.Start) (*guestproto.Boot, error) {
 	if err := reseed(s.Entropy); err != nil {
 		return nil, err
 	}
-	if err := writeNames(s.Entropy); err != nil {
+	if err := writeNames(); err != nil {
 		return nil, err
 	}
 	scratch, err := disk("scratch")
@@ -92,7 +92,7 @@ func reseed(entropy []byte) error {
 const rndReseedCRNG = 0x5207
 
 // writeNames fills the layer that every world finds over the image.
-func writeNames(entropy []byte) error {
+func writeNames() error {
 	if err := unix.Sethostname([]byte(Hostname)); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func writeNames(entropy []byte) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil { //nolint:gosec // world-readable by nature
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func inspect() (*guestproto.Boot, error) {
 	_, err = os.Stat(dirCgroup + "/cgroup.controllers")
 	return &guestproto.Boot{
 		Kernel:  unix.ByteSliceToString(uts.Release[:]),
-		Memory:  int64(info.Totalram) * int64(info.Unit), //nolint:gosec,unconvert // a size of memory
+		Memory:  int64(info.Totalram) * int64(info.Unit),
 		CPUs:    countCPUs(strings.TrimSpace(string(cpus))),
 		Cgroup2: err == nil,
 	}, nil

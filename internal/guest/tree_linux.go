@@ -50,7 +50,7 @@ func (r *remover) directory(parent int, name string, depth int) error {
 	if err != nil {
 		return err
 	}
-	f := os.NewFile(uintptr(fd), name) //nolint:gosec // a descriptor
+	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
 	// Names may be missed while others are removed: only a pass that finds nothing is the last.
 	for found := true; found; {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,7 +82,7 @@ func TestCaptureIsBounded(t *testing.T) {
 		require.LessOrEqual(t, len(c.stdout.head), maxHead)
 		require.True(t, bytes.HasSuffix(c.stdout.tail, bytes.Repeat([]byte{byte(size)}, min(size, maxTail))))
 	}
-	require.Equal(t, 4096, len(c.stdout.last()))
+	require.Len(t, c.stdout.last(), 4096)
 }
 
 func TestEncoding(t *testing.T) {
@@ -128,7 +127,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	require.Equal(t, "platform", string(out.Failure.Kind))
 	require.ErrorIs(t, out.Failure.Err, errKeep)
 	require.ErrorIs(t, out.Failure.Err, os.ErrClosed)
-	require.False(t, errors.Is(out.Failure.Err, sandbox.ErrLost))
+	require.NotErrorIs(t, out.Failure.Err, sandbox.ErrLost)
 }
 
 // Output of an earlier attempt is not written over, and a command whose output has no place is not begun.

@@ -56,8 +56,11 @@ func TestSkipped(t *testing.T) {
 	r := newRig(t, script("a"))
 	r.vm.collect = func(context.Context, *scene) ([]sandbox.Skip, error) {
 		return []sandbox.Skip{
-			{Path: "a", Reason: "link", Size: 11}, {Path: "p", Reason: "fifo"}, {Path: "big", Reason: "too-large", Size: 1 << 40},
-			{Path: "never", Reason: "total", Size: 1 << 60}, {Path: "less", Reason: "count", Size: -1},
+			{Path: "a", Reason: "link", Size: 11},
+			{Path: "p", Reason: "fifo"},
+			{Path: "big", Reason: "too-large", Size: 1 << 40},
+			{Path: "never", Reason: "total", Size: 1 << 60},
+			{Path: "less", Reason: "count", Size: -1},
 			{Path: strings.Repeat("x", 1<<20), Reason: "\xff" + strings.Repeat("y", 1<<20)},
 		}, nil
 	}
@@ -139,7 +142,7 @@ func TestStored(t *testing.T) {
 	list := r.all("artifact.stored")
 	require.Len(t, list, 2)
 	require.Equal(t, r.one(t, "command.started").Seq, list[0].Data["command"])
-	require.Equal(t, "", r.object(t, list[0].Data))
+	require.Empty(t, r.object(t, list[0].Data))
 	require.Equal(t, binary, r.object(t, list[1].Data))
 	require.Equal(t, Artifact{Name: "sub/dir/é.bin", Size: 4, SHA256: strings.TrimPrefix(sumOf(binary), "sha256:")}, out.Steps[0].Artifacts[1])
 	require.Empty(t, globbed(t, r.LogDir, ".spool*"))

@@ -116,7 +116,7 @@ func TestPanicIsContained(t *testing.T) {
 	r.on("bad", func(*scene) (sandbox.Result, error) {
 		defer close(panicked)
 		var none map[string]int
-		none["x"] = 1
+		none["x"] = 1 //nolint:staticcheck // the panic is wanted
 		return sandbox.Result{}, nil
 	})
 	r.on("beside", func(s *scene) (sandbox.Result, error) {

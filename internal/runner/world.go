@@ -58,7 +58,7 @@ func (r *run) bundleFiles(skill plan.Skill) []sandbox.File {
 	files := make([]sandbox.File, len(skill.Files))
 	for i, f := range skill.Files {
 		mode, _ := strconv.ParseUint(f.Mode, 8, 32)
-		files[i] = sandbox.File{Path: f.Path, Mode: uint32(mode), Size: f.Size, Open: func() (io.ReadCloser, error) { //nolint:gosec // nine bits
+		files[i] = sandbox.File{Path: f.Path, Mode: uint32(mode), Size: f.Size, Open: func() (io.ReadCloser, error) {
 			return r.Bundle(skill.Name, f)
 		}}
 	}
