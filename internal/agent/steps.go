@@ -93,7 +93,7 @@ func (r *reader) action(n *yaml.Node) Text {
 }
 
 func (r *reader) grants(n *yaml.Node) []Grant {
-	var out []Grant
+	out := []Grant{}
 	first := map[string]bool{}
 	r.list(n, "tools", func(n *yaml.Node) {
 		g := Grant{With: empty(n)}
