@@ -63,10 +63,14 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := refuseUnsupported(t.plan); err != nil {
+		return err
+	}
 	provider, err := a.provider(t.plan)
 	if err != nil {
 		return err
 	}
+	a.warnInert(t.plan)
 	a.reapQuietly()
 	rec, err := a.openRecord(t)
 	if err != nil {
