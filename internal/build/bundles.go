@@ -36,6 +36,7 @@ type bundle struct {
 	required    bool
 	evidence    []plan.Evidence
 	needs       skill.Needs
+	checkout    []plan.Finding // about the files as they lie here, and so not of the plan
 }
 
 // expand turns the paths and globs of `skills` into directories, in the order of joy.yaml and bytewise within a glob.
@@ -163,6 +164,10 @@ func (b *builder) loadOne(from source) (bundle, error) {
 		out.pin.Files = append(out.pin.Files, plan.File(f))
 	}
 	for _, f := range s.Findings {
+		if f.Rule == skill.RuleLineEnds { // git makes and unmakes them; a lock is the same on either side
+			out.checkout = append(out.checkout, plan.Finding(f))
+			continue
+		}
 		out.pin.Findings = append(out.pin.Findings, plan.Finding(f))
 	}
 	if s.Entry != nil {

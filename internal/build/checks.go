@@ -112,6 +112,7 @@ func (b *builder) findings() {
 			}
 			b.open = append(b.open, f)
 		}
+		b.open = append(b.open, s.checkout...)
 	}
 	for i, a := range b.plan.Allow {
 		if !used[i] {
