@@ -131,6 +131,13 @@ func (j *judge) weigh(all []found) []*weighed {
 		}
 	}
 	joinServers(byName)
+	if every := byName[everyName]; every != nil {
+		delete(byName, everyName)
+		for _, w := range byName {
+			w.points += every.points
+			w.evidence = append(w.evidence, every.evidence...)
+		}
+	}
 	out := make([]*weighed, 0, len(byName))
 	for _, w := range byName {
 		out = append(out, w)

@@ -36,6 +36,7 @@ type document struct{ lines []line }
 type docReader struct {
 	fence, lang   string
 	comment       bool
+	titled        bool // the first heading was passed
 	setup, option heads
 }
 
@@ -95,8 +96,10 @@ func (r *docReader) place(l *line) bool {
 	case strings.HasPrefix(trimmed, "#"):
 		l.kind = heading
 		depth := len(trimmed) - len(strings.TrimLeft(trimmed, "#"))
-		r.setup.at(depth, depth > 1 && hasAny(trimmed, setupHeadings)) // the title is about the whole
-		r.option.at(depth, depth > 1 && (hasAny(trimmed, optionalWords) || hasAny(trimmed, optionalHeadings)))
+		title := depth == 1 && !r.titled // is about the whole and not about a part
+		r.titled = true
+		r.setup.at(depth, !title && hasAny(trimmed, setupHeadings))
+		r.option.at(depth, !title && (hasAny(trimmed, optionalWords) || hasAny(trimmed, optionalHeadings)))
 	case strings.HasPrefix(strings.TrimSpace(l.text), ">"):
 		l.kind = quote
 	}

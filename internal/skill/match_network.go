@@ -32,9 +32,10 @@ func (j *judge) about() *about {
 	return &j.subject
 }
 
-// following looks for a word of set at most reach words after i, in the next clause too.
+// following looks for a word of set at most reach words after i, in the next clause too, but not past a word for the
+// means: who ships a thing through a server makes no server.
 func following(words []word, i, reach int, set map[string]bool) bool {
-	for k := i + 1; k < len(words) && k <= i+reach; k++ {
+	for k := i + 1; k < len(words) && k <= i+reach && !throughWords[words[k].text]; k++ {
 		if set[words[k].text] {
 			return true
 		}

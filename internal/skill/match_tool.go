@@ -13,6 +13,17 @@ func matchActions(j *judge) (out []hit) {
 	return out
 }
 
+// everyName as the name of a hit is about every tool there is.
+const everyName = "*"
+
+func matchNoCalls(j *judge, l *line) []hit {
+	hits := matchNoTools(j, l)
+	for i := range hits {
+		hits[i].need.Name = everyName
+	}
+	return hits
+}
+
 func matchDeclaredServers(j *judge) (out []hit) {
 	for _, r := range j.b.requirements() {
 		for _, name := range append(r.list("mcp"), r.list("mcps")...) {

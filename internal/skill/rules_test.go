@@ -42,6 +42,8 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-BOX-KIND", front: "skill_kind: instruction\n", body: "Think.\n", line: 4},
 
 	{rule: "JOY-TOOL-ACTION", front: "allowed_tools: [slack.reply_message]\n", body: "Reply.\n", line: 4},
+	{rule: "JOY-TOOL-MCP-PROSE", front: "requires: {mcp: tea}\n", body: "Call the Tea MCP server.\n", line: 6},
+	{rule: "JOY-TOOL-NONE", front: "requires: {mcp: tea}\nallowed_tools: [tea.brew]\n", body: "# You have no tools\n", line: 7},
 	{rule: "JOY-TOOL-SERVER", front: "requires:\n  mcp: [rube]\n", body: "Search.\n", line: 4},
 	{rule: "JOY-TOOL-MCP", body: "Call `mcp__tea__brew` once.\n", line: 5},
 	{rule: "JOY-TOOL-MCP", body: "Find sources with `Notion:notion-search`.\n", line: 5},

@@ -9,6 +9,11 @@ var toolRules = []rule{
 		points: 3, whole: matchActions,
 	},
 	{
+		id: "JOY-TOOL-NONE", means: "the skill says that it calls no tool",
+		reason: "the calls that it speaks of are made around it, by somebody else",
+		points: -3, line: matchNoCalls,
+	},
+	{
 		id: "JOY-TOOL-SERVER", means: "it declares to need an MCP server",
 		reason: "a declared requirement is the best evidence there is",
 		points: 3, whole: matchDeclaredServers,

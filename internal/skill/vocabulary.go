@@ -42,19 +42,19 @@ var (
 		" plugin ", " skills add", " git clone "}
 	connecting = []string{"mcp add", "mcp install", "mcp login", "mcp auth", "skill add", "skills add", "skill install",
 		"skills install", "plugin marketplace", "plugin install", "plugin add", "/plugin ", "/mcp ", "clawhub ", "clawdhub ",
-		"codex --enable", "claude --plugin-dir"}
+		"codex --enable", "claude --plugin-dir", " mcp client"}
 )
 
 // Headings and words that say what a part is to the reader.
 var (
-	setupHeadings = []string{"setup", "set up", "set-up", "install", "prerequisite", "requirements", "getting started",
+	setupHeadings = []string{"setup", "set up", "set-up", "install", "prerequisite", "requirements", "getting started", "before you start", "before you begin",
 		"configuration", "authenticat", "connecting", "troubleshooting"}
 	optionalHeadings = []string{"supercharged", "related", "see also", "further reading", "resources", "links", "alternative"}
 	optionalWords    = []string{"optional", "if connected", "if available", "when available", "if you have", "if connectors",
 		"is connected:", "is connected,", "are connected", "where available", "if configured", "fall back", "fallback", "if installed"}
 	sampleMarks = []string{"❌", "✅", "✗", "✓", "👎", "👍"} // such a line shows what is good or bad
 	noTools     = []string{"you have no tools", "no tool calls", "calls no tool", "never call a tool", "makes no calls itself",
-		"do not call any tool", "no tools are available", "without any tool"}
+		"do not call any tool", "do not attempt any tool call", "no tools are available", "without any tool"}
 )
 
 // leads are words after which an instruction may begin in the middle of a line.

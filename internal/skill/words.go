@@ -49,7 +49,7 @@ func passedOver(s string) int {
 	switch {
 	case s[0] == '[':
 		return pageLink(s)
-	case s[0] == 'h' && (strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")):
+	case s[0] == 'h' && (strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")), strings.HasPrefix(s, "://"):
 		if end := strings.IndexAny(s, " )>]|\t"); end > 0 {
 			return end
 		}
