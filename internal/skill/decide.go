@@ -131,6 +131,7 @@ func (j *judge) weigh(all []found) []*weighed {
 		}
 	}
 	joinServers(byName)
+	joinAsked(byName)
 	if every := byName[everyName]; every != nil {
 		delete(byName, everyName)
 		for _, w := range byName {
@@ -144,6 +145,19 @@ func (j *judge) weigh(all []found) []*weighed {
 	}
 	slices.SortFunc(out, func(a, b *weighed) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+// joinAsked counts instructions to work with several services for each of them.
+func joinAsked(byName map[string]*weighed) {
+	var asked []*weighed
+	for _, w := range byName {
+		if slices.ContainsFunc(w.evidence, func(e Evidence) bool { return e.Rule == ruleAsks }) && w.points > 0 {
+			asked = append(asked, w)
+		}
+	}
+	for _, w := range asked[:len(asked)*min(len(asked)/2, 1)] {
+		w.points++
+	}
 }
 
 // joinServers adds what is said of MCP servers without a name to those that have one.

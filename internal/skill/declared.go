@@ -75,6 +75,21 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
+// declaredService is the service that a declared variable is for; there a name such as TEA_URL or TEA_USER says it too.
+func declaredService(name string) string {
+	if s := keyService(name); s != "" {
+		return s
+	}
+	for _, end := range accountEnds {
+		if owner, ok := strings.CutSuffix(name, end); ok && !nobody[owner] {
+			return strings.ToLower(owner)
+		}
+	}
+	return ""
+}
+
+var accountEnds = []string{"_USER", "_USERNAME", "_EMAIL", "_PASSWORD", "_URL", "_HOST", "_ENDPOINT", "_CLIENT_ID", "_ACCOUNT", "_DOMAIN"}
+
 // keyService is the service that a variable such as NOTION_API_KEY is for; empty when the name does not say.
 func keyService(name string) string {
 	for _, end := range keyEnds {
@@ -87,10 +102,10 @@ func keyService(name string) string {
 
 var (
 	keyEnds = []string{"_API_KEY", "_API_TOKEN", "_API_PASSWORD", "_API_SECRET", "_ACCESS_TOKEN", "_BOT_TOKEN", "_AUTH_TOKEN", "_SECRET_ACCESS_KEY", "_ACCESS_KEY_ID",
-		"_CLIENT_SECRET", "_SECRET_KEY", "_APP_KEY", "_PRIVATE_KEY", "_TOKEN", "_KEY", "_PAT"}
+		"_CLIENT_SECRET", "_SECRET_KEY", "_APP_KEY", "_TOKEN", "_KEY", "_PAT"}
 	// nobody are words before such an end that name no service.
 	nobody = map[string]bool{"": true, "API": true, "MY": true, "APP": true, "ACCESS": true, "AUTH": true, "SECRET": true, "JWT": true,
 		"SESSION": true, "REFRESH": true, "CSRF": true, "SSH": true, "PRIVATE": true, "PUBLIC": true, "PRIMARY": true, "FOREIGN": true, "ENCRYPTION": true,
 		"NPM": true, "BEARER": true, "USER": true, "TEST": true, "X": true, "KEY": true, "CLIENT": true, "SERVICE": true, "EXAMPLE": true,
-		"STATE": true, "CACHE": true, "JOY_RUN": true, "MASTER": true, "SIGNING": true, "CLAUDE": true, "ID": true, "MAX": true}
+		"STATE": true, "CACHE": true, "JOY_RUN": true, "MASTER": true, "NATIVE": true, "WRAPPED": true, "SIGNING": true, "CLAUDE": true, "ID": true, "MAX": true}
 )

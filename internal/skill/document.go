@@ -135,6 +135,12 @@ func spans(text string) (out []string) {
 // instruction reports a line that tells the reader something to do or know; a comment is not rendered to anybody.
 func (l *line) instruction() bool { return l.kind == prose || l.kind == heading || l.kind == quote }
 
+// conditional reports a line that begins with a condition: what it tells to do is done in some runs only.
+func (l *line) conditional() bool {
+	words := strings.TrimLeft(l.low, " \t-*>_0123456789.)")
+	return strings.HasPrefix(words, "if ") || strings.HasPrefix(words, "without") || strings.HasPrefix(words, "otherwise")
+}
+
 func hasAny(s string, words []string) bool {
 	for _, w := range words {
 		if strings.Contains(s, w) {

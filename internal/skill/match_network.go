@@ -22,7 +22,7 @@ func (j *judge) about() *about {
 	low := strings.ToLower(j.b.Description)
 	words := readWords(strings.ReplaceAll(low, `"`, " "), nil)
 	for i, w := range words {
-		if makeVerbs[w.text] && near(words, i, 8, devNouns) >= 0 {
+		if makeVerbs[w.text] && near(words, i, 8, devNouns) >= 0 || w.text == "sdk" && firstOf(words, referenceWords) != "" {
 			j.subject.software = true
 		}
 		if makeVerbs[w.text] && following(words, i, 6, serverNouns) {
@@ -107,7 +107,10 @@ func reachable(host string) bool {
 
 // matchWeb looks for the tools of agents that search and read the web, and for instructions to do so.
 func matchWeb(j *judge, l *line) []hit {
-	if !l.instruction() {
+	if l.kind == code && l.lang == "" && strings.Contains(l.low, "via web search") { // a drawing of how it works
+		return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional}}
+	}
+	if !l.instruction() || strings.HasPrefix(strings.TrimSpace(l.text), "|") {
 		return nil
 	}
 	ok := told(j.words, searchVerbs, 4, webNouns) || told(j.words, fetchVerbs, 6, pageNouns) || webPhrase(j.words)
@@ -119,13 +122,13 @@ func matchWeb(j *judge, l *line) []hit {
 	if !ok {
 		return nil
 	}
-	return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional}}
+	return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional || l.conditional()}}
 }
 
-// webPhrase looks for "web search" and its kin after a word for using it.
+// webPhrase looks for "web search" and its kin where an instruction begins or after a word for using it.
 func webPhrase(words []word) bool {
 	for i := 0; i+1 < len(words); i++ {
-		if words[i].text == "web" && searchNouns[words[i+1].text] && (i == 0 || after(words, i, 3, usingWords)) {
+		if words[i].text == "web" && searchNouns[words[i+1].text] && (i == 0 || after(words, i, 3, usingWords)) && !after(words, i, 6, negations) {
 			return true
 		}
 	}
@@ -196,7 +199,7 @@ func matchScripts(j *judge) (out []hit) {
 				}
 			}
 		}
-		if !found {
+		if !found && !strings.Contains(low, "localhost") && !strings.Contains(low, "127.0.0.1") {
 			out = append(out, hit{need: Need{"", KindAPI}, file: p, seen: "it uses a library for HTTP"})
 		}
 	}

@@ -159,6 +159,9 @@ func matchPurpose(j *judge) []hit {
 		return nil // what a skill is for comes first
 	}
 	for i, w := range j.words {
+		if runningVerbs[w.text] && near(j.words, i, 4, runNouns) >= 0 {
+			return []hit{{line: j.b.descriptionLine, seen: j.b.Description}}
+		}
 		if !devVerbs[w.text] {
 			continue
 		}
@@ -170,7 +173,7 @@ func matchPurpose(j *judge) []hit {
 		return []hit{{line: j.b.descriptionLine, seen: j.b.Description}}
 	}
 	making, term := firstOf(j.words, makingVerbs), firstOf(j.words, techTerms)
-	if making == "" || term == "" {
+	if term == "" || making == "" && term != "sdk" {
 		return nil
 	}
 	return []hit{{line: j.b.descriptionLine, seen: making + " … " + term}}

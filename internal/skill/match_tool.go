@@ -2,6 +2,7 @@ package skill
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -145,7 +146,7 @@ func matchServiceCommand(j *judge, l *line) (out []hit) {
 func matchDeclaredSecrets(j *judge) (out []hit) {
 	for _, r := range j.b.requirements() {
 		for _, name := range r.list("env") {
-			if s := keyService(name); s != "" {
+			if s := declaredService(name); s != "" {
 				out = append(out, hit{need: Need{s, KindService}, line: r.line, seen: name})
 			}
 		}
@@ -194,6 +195,36 @@ func keyHit(l *line) []hit {
 		}
 	}
 	return nil
+}
+
+// matchOwnProgram looks for a command that signs in with the program that the skill is about: it is declared, or the
+// skill has its name. Such a program works for a service.
+func matchOwnProgram(j *judge, l *line) (out []hit) {
+	own := func(words []string) {
+		if len(words) > 1 && !commandNames[words[0]] && onlyName(words[0]) && hasAny(words[1], signingIn) && j.owns(words[0]) {
+			out = append(out, hit{need: Need{strings.ToLower(words[0]), KindService}, line: l.no, seen: l.text})
+		}
+	}
+	if l.kind == code {
+		for _, c := range l.commands {
+			own(c.words)
+		}
+	}
+	for _, s := range l.spans {
+		own(strings.Fields(s))
+	}
+	return out
+}
+
+// owns reports a program that the bundle declares or shares its name with.
+func (j *judge) owns(program string) bool {
+	for _, part := range strings.Split(j.b.Name, "-") {
+		if part == program {
+			return true
+		}
+	}
+	binaries, _ := j.b.declared()
+	return slices.ContainsFunc(binaries, func(n Need) bool { return n.Name == program })
 }
 
 // matchServiceProse looks for an instruction to work with a service.

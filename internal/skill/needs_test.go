@@ -75,6 +75,7 @@ func TestToolsAndHosts(t *testing.T) {
 		{"a request to an address in a variable", "", "```sh\ncurl \"$TEA_URL\"\n```\n",
 			[]skill.Need{{"", "api"}}, []skill.Need{{"", "api"}}, nil},
 		{"a daemon", "", "```sh\ndocker ps\ndocker logs x\ndocker stop x\n```\n", []skill.Need{{"docker", "local"}}, nil, nil},
+		{"several services, each once", "", "Pull Jira.\nFetch Asana.\n", []skill.Need{{"asana", "service"}, {"jira", "service"}}, []skill.Need{{"", "api"}}, nil},
 		{"the web", "", "Search the web for it.\n", nil, []skill.Need{{"", "api"}}, nil},
 		{"a model hub", "", "```python\nload_dataset('tea')\n```\n", nil, []skill.Need{{"huggingface.co", "api"}}, nil},
 		{"optional", "", "## If connected\nCall `mcp__tea__brew`.\n", nil, nil, []skill.Need{{"tea", "mcp"}}},
@@ -86,6 +87,9 @@ func TestToolsAndHosts(t *testing.T) {
 		{"a passing command", "", "Say `gh pr view 1` if you like.\n", nil, nil, nil},
 		{"a passing name", "", "Write it so that it reads well in Slack.\n", nil, nil, nil},
 		{"one's own key", "", "`API_KEY` is required, and MAX_TOKENS too.\n", nil, nil, nil},
+		{"one service, once", "", "Pull Jira.\n", nil, nil, nil},
+		{"trouble", "", "## Troubleshooting\n```sh\ngh a\ngh b\ngh c\n```\n", nil, nil, []skill.Need{{"github", "service"}}},
+		{"only if", "", "- If told to, search the web.\n- Without it: use web research\n", nil, nil, []skill.Need{{"", "api"}}},
 		{"never", "", "Never use WebSearch.\n", nil, nil, nil},
 	}
 	for _, c := range cases {

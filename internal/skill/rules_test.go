@@ -54,6 +54,8 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-TOOL-SECRET", front: "metadata:\n  claw: {requires: {env: [TEA_API_KEY]}}\n", body: "Brew.\n", line: 4},
 	{rule: "JOY-TOOL-KEY", body: "```sh\nexport TEA_API_KEY=x\n```\nThen `TEA_API_KEY` is there.\n", line: 6},
 	{rule: "JOY-TOOL-KEY-SAID", body: "`TEA_API_KEY` is required.\n", line: 5},
+	{rule: "JOY-TOOL-PROGRAM", front: "metadata: {claw: {requires: {bins: [tealist]}}}\n", body: "Use `tealist login` once.\n", line: 6},
+	{rule: "JOY-TOOL-PROGRAM", front: "metadata: {claw: {requires: {bins: [tealist]}}}\n", body: "```sh\ntealist auth\n```\n", line: 7},
 	{rule: "JOY-TOOL-ASKS", body: "Search Linear for it.\nThen update Linear.\nCreate a Linear issue.\n", line: 5},
 	{rule: "JOY-TOOL-NAMED", body: "Pull the Jira board.\nThe Jira status.\nUpdate Jira.\n", line: 7},
 	{rule: "JOY-TOOL-ABOUT", body: "Search Slack.\n", front: "", line: 3},

@@ -59,9 +59,14 @@ var toolRules = []rule{
 		points: 3, line: matchRequiredKey,
 	},
 	{
-		id: "JOY-TOOL-ASKS", means: "it works with the service",
-		reason: "an instruction to fetch from or post to a service; one sentence may be an example, two are not",
-		points: 1, most: 3, line: matchServiceProse,
+		id: "JOY-TOOL-PROGRAM", means: "it signs in with a program of its own",
+		reason: "who signs in does so with a service",
+		points: 3, line: matchOwnProgram,
+	},
+	{
+		id: ruleAsks, means: "it works with the service",
+		reason: "an instruction to fetch from or post to a service; one sentence may be an example, two are not, of one service or of several",
+		points: 2, most: 2, line: matchServiceProse,
 	},
 	{
 		id: "JOY-TOOL-NAMED", means: "it speaks of the service again and again",

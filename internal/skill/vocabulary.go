@@ -49,7 +49,7 @@ var (
 var (
 	setupHeadings = []string{"setup", "set up", "set-up", "install", "prerequisite", "requirements", "getting started", "before you start", "before you begin",
 		"configuration", "authenticat", "connecting", "troubleshooting"}
-	optionalHeadings = []string{"supercharged", "related", "see also", "further reading", "resources", "links", "alternative"}
+	optionalHeadings = []string{"supercharged", "related", "see also", "further reading", "troubleshoot", "resources", "links", "alternative"}
 	optionalWords    = []string{"optional", "if connected", "if available", "when available", "if you have", "if connectors",
 		"is connected:", "is connected,", "are connected", "where available", "if configured", "fall back", "fallback", "if installed"}
 	sampleMarks = []string{"❌", "✅", "✗", "✓", "👎", "👍"} // such a line shows what is good or bad
@@ -70,7 +70,7 @@ var (
 	ownTexts  = set("reference guideline guidelines matching that playbook")
 	codeVerbs = set(`write create build implement refactor edit modify update rewrite writing implementing creating fix change review
 		test debug`)
-	codeThings = set(`module modules component components class classes function functions endpoint endpoints migration migrations
+	codeThings = set(`module modules component components endpoint endpoints migration migrations
 		code tests`)
 	lookVerbs = set(`review analyze analyse audit examine explore inspect search scan read study investigate refactor implement
 		edit change modify fix resolve commit stage locate`)
@@ -91,10 +91,11 @@ var (
 		configuring migrate migrates migrating optimize optimizes optimizing optimising instrument setup
 		generate generates generating review reviews reviewing add adding fix fixes fixing profile scaffold scaffolds integrate
 		integrating edit editing audit auditing evaluate evaluating contributing embedding embed embeds`)
-	adviceVerbs = set("choose plan decide compare explain brainstorm recommend advise draft interview answer summarize turn route start")
+	runningVerbs = set("run runs running execute executes executing")
+	adviceVerbs  = set("choose plan decide compare explain brainstorm recommend advise draft interview answer summarize turn route start")
 	// techTerms make a description one about software as soon as it is about making something.
 	makingVerbs = set(`implement implements implementing implementation build builds building develop developing development
-		configure configuring integrate integration embedding coding coder developer use`)
+		configure configuring integrate integration embedding coding coder developer`)
 	techTerms = set(`sdk rag websocket websockets microservices mtls oauth coding coder arduino lwc apex flutter react android ios
 		unity unreal xcode devops gitops embeddings retrieval vector graphql grpc webhooks webview monoliths`)
 	devNouns = set(`code codebase codebases app apps application applications component components api apis sdk server servers

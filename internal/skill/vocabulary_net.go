@@ -8,8 +8,9 @@ var (
 	callVerbs  = set(`pull fetch search query post send create update read get list lookup look upload download publish
 		push sync retrieve call use manage managing automate interact access control track add comment close assign reply notify
 		via through export import match capture connects integrate consult`)
-	makeVerbs   = set("generate generates generating build builds building develop developing implement implementing write writing create creates creating design test testing debug debugging scaffold package bundle ship distribute review optimize integrate integrating")
-	serverNouns = set("mcp server servers plugin plugins hook hooks subagent")
+	makeVerbs      = set("generate generates generating build builds building develop developing implement implementing write writing create creates creating design test testing debug debugging scaffold package bundle ship distribute review optimize integrate integrating")
+	referenceWords = set("reference references documentation docs")
+	serverNouns    = set("mcp server servers plugin plugins hook hooks subagent")
 
 	fetchers      = set("curl wget http https httpie xh yt-dlp youtube-dl gallery-dl")
 	pipedToShell  = []string{"| sh", "| bash", "|sh", "|bash", "| sudo", "| iex"}
@@ -33,6 +34,7 @@ var (
 	webTools     = set("webfetch websearch web_search web_fetch google_web_search web-search")
 	negations    = set("no not without never")
 	requiring    = []string{"require", "must be set", "need", "set the environment", "set your"}
+	signingIn    = []string{"auth", "login", "signin", "sign-in", "set-appkey", "set-key", "set-token", "set-api", "connect", "pair", "register"}
 	throughWords = set("via through using with orchestrates from")
 	aboutWords   = set("via through using use uses with from to in on and orchestrates manage automate search query pull fetch post create")
 )
