@@ -109,8 +109,10 @@ func (b *builder) fits(at agent.Pos, what string, got *shape, takes []*shape) {
 
 // whole are the keywords that judge an object by all its keys; they wait for the run where some values come from
 // references.
-var whole = []string{"required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies", "allOf", "anyOf",
-	"oneOf", "not", "if", "then", "else", "unevaluatedProperties", "const", "enum", "$ref", "$dynamicRef", "propertyNames"}
+var whole = []string{
+	"required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies", "allOf", "anyOf",
+	"oneOf", "not", "if", "then", "else", "unevaluatedProperties", "const", "enum", "$ref", "$dynamicRef", "propertyNames",
+}
 
 // constants checks `with` of a step against the input_schema of its skill, as far as it is written out.
 func (b *builder) constants(s agent.Step, from bundle) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -61,7 +60,7 @@ func TestNamesAreNoCommands(t *testing.T) {
 			commands := obeyed(lines)
 			require.NotEmpty(t, commands)
 			for _, c := range commands {
-				require.Regexp(t, regexp.MustCompile(`^::(error|warning) file=[^:,]*,(line=\d+,)?title=JOY-[A-Z-]+::`), c)
+				require.Regexp(t, `^::(error|warning) file=[^:,]*,(line=\d+,)?title=JOY-[A-Z-]+::`, c)
 				require.NotContains(t, c, "%0A::add-path::evil%", "what was escaped once is escaped again")
 			}
 			_, lines = annotated(t, dir, "build", "--check", "-v")

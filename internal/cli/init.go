@@ -36,8 +36,7 @@ func newInitCmd(a *app) *cobra.Command {
 		Args:  argsBetween(0, 1, "one directory"),
 		Example: "  joy init hello\n" +
 			"  joy init --ci github\n" +
-			"  joy init agent --from-skill ~/.claude/skills/pdf\n" +
-			"  joy init . --force",
+			"  joy init agent --from-skill ~/.claude/skills/pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {

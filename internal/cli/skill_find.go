@@ -17,7 +17,7 @@ var skillHomes = []string{".claude/skills", ".agents/skills", ".github/skills", 
 
 // Limits of looking for bundles.
 const (
-	maxFindDirs  = 20_000
+	maxFindDirs  = 200_000
 	maxFindDepth = 16
 )
 

@@ -16,22 +16,22 @@ var widening = map[string]func(before, after any) string{
 	"model.provider":   another("another provider gets what the model step sees"),
 	"model.base_url":   always("the model is asked at another place"),
 	"model.key":        another("another secret"),
-	"model.max_turns":  raised("a limit is raised"),
-	"model.max_tokens": raised("a limit is raised"),
-	"model.max_cost":   unbounded("a limit is raised"),
+	"model.max_turns":  raised,
+	"model.max_tokens": raised,
+	"model.max_cost":   unbounded,
 
 	"policy.isolation":           looser("emulation is accepted", "hardware", "any"),
 	"policy.approvals":           looser("less is asked for", "ask-all", "ask-risky", "granted"),
 	"policy.start":               looser("a memory snapshot is accepted", "cold", "any"),
-	"policy.cpus":                raised("a limit is raised"),
-	"policy.memory":              raised("a limit is raised"),
-	"policy.disk":                raised("a limit is raised"),
-	"policy.timeout":             raised("a limit is raised"),
-	"policy.artifacts.max_file":  raised("a limit is raised"),
-	"policy.artifacts.max_total": raised("a limit is raised"),
-	"policy.artifacts.max_files": raised("a limit is raised"),
+	"policy.cpus":                raised,
+	"policy.memory":              raised,
+	"policy.disk":                raised,
+	"policy.timeout":             raised,
+	"policy.artifacts.max_file":  raised,
+	"policy.artifacts.max_total": raised,
+	"policy.artifacts.max_files": raised,
 
-	"setup.timeout": raised("a limit is raised"),
+	"setup.timeout": raised,
 
 	"connection.transport":  another("another service"),
 	"connection.argv":       another("another program on this machine"),
@@ -51,10 +51,10 @@ var widening = map[string]func(before, after any) string{
 
 	"step.action":     another("another tool"),
 	"step.approve":    looser("less is asked for", "ask", "", "granted"),
-	"step.timeout":    raised("a limit is raised"),
+	"step.timeout":    raised,
 	"step.sandbox":    dropped,
 	"grant.with":      unfixed,
-	"grant.max_calls": unbounded("a limit is raised"),
+	"grant.max_calls": unbounded,
 }
 
 // appears says why something new lets a run do more than before. old is the list that it was added to, where it is an
@@ -123,24 +123,22 @@ func replaced(before, after any) string {
 	return "an outside pin is replaced"
 }
 
-func raised(why string) func(before, after any) string {
-	return func(before, after any) string {
-		if amount(after) > amount(before) {
-			return why
-		}
-		return ""
+const limitRaised = "a limit is raised"
+
+func raised(before, after any) string {
+	if amount(after) > amount(before) {
+		return limitRaised
 	}
+	return ""
 }
 
 // unbounded is raised for limits of which 0 is none.
-func unbounded(why string) func(before, after any) string {
-	return func(before, after any) string {
-		a, b := amount(before), amount(after)
-		if a != 0 && (b == 0 || b > a) {
-			return why
-		}
-		return ""
+func unbounded(before, after any) string {
+	a, b := amount(before), amount(after)
+	if a != 0 && (b == 0 || b > a) {
+		return limitRaised
 	}
+	return ""
 }
 
 // amount is any limit of a plan as a number; those of a real plan are far below 2^53.
