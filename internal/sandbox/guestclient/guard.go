@@ -50,7 +50,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	for rest := p[:n]; len(rest) > 0; {
 		if g.body > 0 {
 			k := min(int64(len(rest)), int64(g.body))
-			g.body -= uint32(k) //nolint:gosec // at most body
+			g.body -= uint32(k)
 			rest = rest[k:]
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 func program(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "qemu")
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755))
 	return path
 }
 

@@ -84,7 +84,7 @@ func testDoor(t *testing.T, r *room) {
 			_, _ = io.Copy(io.Discard, conn)
 		})
 		r.serve(w, echo)
-		stop := crowd.start(t, `for i in $(seq 60); do sleep 3001 | `+knock+` & done; echo up; wait`, "up")
+		stop := crowd.start(t, `for i in $(seq 60); do sleep 3001 | `+knock+` & done; echo up; wait`)
 		<-arrived
 		require.Equal(t, "in\n", w.sh(t, `echo in | timeout 60 `+knock))
 		require.Error(t, stop())
@@ -98,7 +98,7 @@ func testDoor(t *testing.T, r *room) {
 			_, _ = io.Copy(io.Discard, conn)
 			close(ended)
 		})
-		w.start(t, `sleep 3002 | `+knock+` & echo up; wait`, "up")
+		w.start(t, `sleep 3002 | `+knock+` & echo up; wait`)
 		<-arrived
 		require.NoError(t, w.Close(t.Context()))
 		select {
@@ -113,7 +113,7 @@ func testDoor(t *testing.T, r *room) {
 		release := make(chan struct{})
 		defer close(release)
 		r.serve(w, func(net.Conn) { <-release })
-		stop := w.start(t, `head -c 20000000 /dev/zero | `+knock+` & echo up; wait`, "up")
+		stop := w.start(t, `head -c 20000000 /dev/zero | `+knock+` & echo up; wait`)
 		require.Equal(t, "5000000\n", w.sh(t, `head -c 5000000 /dev/zero | wc -c`))
 		require.Error(t, stop())
 	})

@@ -63,6 +63,7 @@ func testFiles(t *testing.T, r *room) {
 		require.Equal(t, "mine\nold\n", w.sh(t, `cat target in/hard`))
 	})
 
+	w := r.world(t, sandboxWorld)
 	for name, tc := range map[string]struct {
 		before string
 		file   sandbox.File
@@ -75,8 +76,7 @@ func testFiles(t *testing.T, r *room) {
 		"smaller than announced":        {`true`, sandbox.File{Path: "f", Mode: 0o644, Size: 3, Open: file("", 0, "xy").Open}},
 	} {
 		t.Run("refused: "+name, func(t *testing.T) {
-			w := r.world(t, sandboxWorld)
-			w.sh(t, tc.before)
+			w.sh(t, `rm -rf in; mkdir in; `+tc.before)
 			ctx, cancel := context.WithTimeout(t.Context(), Patience)
 			defer cancel()
 			err := w.Put(ctx, "in", []sandbox.File{tc.file})

@@ -42,10 +42,9 @@ func neighbour(t *testing.T, r *room) (finished func()) {
 
 func testLimits(t *testing.T, r *room) {
 	for name, script := range map[string]string{
-		"memory of a process":    `dd if=/dev/zero of=/dev/null bs=180M count=1`,
-		"memory of many":         `for i in $(seq 20); do dd if=/dev/zero of=/dev/null bs=15M count=1000 & done; wait; exit 1`,
-		"memory in /dev/shm":     `dd if=/dev/zero of=/dev/shm/x bs=1M count=90; dd if=/dev/zero of=/dev/null bs=100M count=1; exit 1`,
-		"memory of a grandchild": `setsid sh -c 'dd if=/dev/zero of=/dev/null bs=180M count=1'; sleep 1; exit 1`,
+		"memory of a process":   `dd if=/dev/zero of=/dev/null bs=180M count=1`,
+		"memory in /dev/shm":    `dd if=/dev/zero of=/dev/shm/x bs=1M count=90; dd if=/dev/zero of=/dev/null bs=100M count=1; exit 1`,
+		"memory of two daemons": `for i in 1 2; do setsid dd if=/dev/zero of=/dev/null bs=90M count=1000 & done; wait; exit 1`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			finished := neighbour(t, r)
@@ -70,7 +69,7 @@ func testLimits(t *testing.T, r *room) {
 	t.Run("a fork bomb", func(t *testing.T) {
 		finished := neighbour(t, r)
 		w := r.world(t, sandboxWorld)
-		stop := w.start(t, `bomb() { bomb | bomb & }; echo up; bomb; sleep 1000`, "up")
+		stop := w.start(t, `bomb() { bomb | bomb & }; echo up; bomb; sleep 1000`)
 		r.world(t, sandboxWorld).sh(t, `sleep 2`) // what the bomb needs to fill its world
 		finished()
 		require.ErrorIs(t, stop(), context.Canceled)
@@ -90,7 +89,7 @@ func testLimits(t *testing.T, r *room) {
 	t.Run("directories deeper than anyone follows", func(t *testing.T) {
 		w := r.world(t, sandboxWorld)
 		w.sh(t, `cd /workspace; d=d; for i in $(seq 6); do d=$d/$d; done
-			i=0; while [ $i -lt 80 ]; do mkdir -p $d && cd $d; i=$((i+1)); done; true`)
+			i=0; while [ $i -lt 20 ]; do mkdir -p $d && cd $d; i=$((i+1)); done; true`)
 		require.NoError(t, w.Close(t.Context()))
 	})
 }

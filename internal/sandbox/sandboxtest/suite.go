@@ -143,12 +143,12 @@ func (w *world) fails(t *testing.T, script string) {
 	require.NotZero(t, out.ExitCode, "%s: stdout %.300q, stderr %.300q", script, out.stdout, out.stderr)
 }
 
-// start runs a script until the test ends or stop is called, which returns how it ended. ready is the first line that
-// it must print before start returns.
-func (w *world) start(t *testing.T, script, ready string) (stop func() error) {
+// start runs a script until the test ends or stop is called, which returns how it ended. The script must print a line
+// "up"; start returns when it has.
+func (w *world) start(t *testing.T, script string) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	seen := &watch{want: ready + "\n", found: make(chan struct{})}
+	seen := &watch{want: "up\n", found: make(chan struct{})}
 	ended := make(chan error, 1)
 	go func() {
 		_, err := w.Run(ctx, shell(script), seen, seen)

@@ -1,7 +1,6 @@
 package sandboxtest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -65,7 +64,7 @@ func testSurroundings(t *testing.T, r *room) {
 		require.LessOrEqual(t, got, after.Add(2*time.Second).Unix())
 	})
 	t.Run("machine id", func(t *testing.T) {
-		require.Regexp(t, regexp.MustCompile(`^[0-9a-f]{32}\n$`), w.sh(t, `cat /etc/machine-id`))
+		require.Regexp(t, `^[0-9a-f]{32}\n$`, w.sh(t, `cat /etc/machine-id`))
 	})
 	t.Run("the world is fresh", func(t *testing.T) {
 		other := r.world(t, sandboxWorld)
