@@ -85,6 +85,9 @@ func declaredService(name string) string {
 			return strings.ToLower(owner)
 		}
 	}
+	if owner, _, ok := strings.Cut(name, "_"); ok && len(owner) > 2 && !nobody[owner] {
+		return strings.ToLower(owner)
+	}
 	return ""
 }
 

@@ -45,6 +45,9 @@ func following(words []word, i, reach int, set map[string]bool) bool {
 
 // matchRequest looks for a request to a host that is made by a command or by a script's code.
 func matchRequest(j *judge, l *line) (out []hit) {
+	if host := remoteShell(l); host != "" {
+		return []hit{{need: Need{host, KindAPI}, line: l.no, seen: l.text, optional: l.optional || l.setup}}
+	}
 	if l.setup && !l.fetches || !requests(l) {
 		return nil
 	}
@@ -57,6 +60,30 @@ func matchRequest(j *judge, l *line) (out []hit) {
 		}
 	}
 	return out
+}
+
+// remoteShell is the host that a command logs in to.
+func remoteShell(l *line) string {
+	for _, c := range l.commands {
+		if c.words[0] != "ssh" && c.words[0] != "scp" && c.words[0] != "sftp" {
+			continue
+		}
+		for _, w := range c.words[1:] {
+			_, host, found := strings.Cut(w, "@")
+			if !found {
+				host = w
+			}
+			host, _, _ = strings.Cut(strings.ToLower(host), ":")
+			if !strings.HasPrefix(w, "-") && strings.Contains(host, ".") && onlyHost(host) && reachable(host) {
+				return host
+			}
+		}
+	}
+	return ""
+}
+
+func onlyHost(s string) bool {
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789.-") == "" && !fileExts[strings.TrimPrefix(path.Ext(s), ".")]
 }
 
 // matchCall is matchRequest without what only downloads from anywhere.
@@ -107,7 +134,7 @@ func reachable(host string) bool {
 
 // matchWeb looks for the tools of agents that search and read the web, and for instructions to do so.
 func matchWeb(j *judge, l *line) []hit {
-	if l.kind == code && l.lang == "" && strings.Contains(l.low, "via web search") { // a drawing of how it works
+	if strings.Contains(l.low, "`#fetch`") || l.kind == code && l.lang == "" && strings.Contains(l.low, "via web search") { // the one is a tool of agents, the other a drawing
 		return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional}}
 	}
 	if !l.instruction() || strings.HasPrefix(strings.TrimSpace(l.text), "|") {

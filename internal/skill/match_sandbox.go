@@ -20,15 +20,15 @@ func matchCandidates(j *judge) (out []hit) {
 }
 
 func matchShell(_ *judge, l *line) []hit {
-	return sees(l.kind == code && !l.setup && len(l.commands) > 0, l)
+	return sees(l.kind == code && !l.setup && !l.optional && len(l.commands) > 0, l)
 }
 
 func matchSetup(_ *judge, l *line) []hit {
-	return sees(l.kind == code && l.setup && len(l.commands) > 0 && !l.commands[0].installs(), l)
+	return sees(l.kind == code && (l.setup || l.optional) && len(l.commands) > 0 && !l.commands[0].installs(), l)
 }
 
 func matchCode(_ *judge, l *line) []hit {
-	if l.kind != code || l.setup && shellLangs[l.lang] {
+	if l.kind != code || l.optional {
 		return nil
 	}
 	return sees(codeLangs[l.lang] && strings.TrimSpace(l.text) != "" || l.lang == "" && codeLine(l.text), l)
@@ -45,7 +45,7 @@ func matchConfig(_ *judge, l *line) []hit {
 }
 
 func matchCommand(_ *judge, l *line) []hit {
-	return sees(l.kind != code && !l.setup && len(l.commands) > 0, l)
+	return sees(l.kind != code && !l.setup && !l.optional && len(l.commands) > 0, l)
 }
 
 func matchFiles(j *judge, l *line) []hit {

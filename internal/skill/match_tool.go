@@ -137,6 +137,9 @@ func matchServiceCommand(j *judge, l *line) (out []hit) {
 		if s == nil || c.installs() || len(c.words) > 1 && (strings.HasPrefix(c.words[1], "--version") || c.words[1] == "version") {
 			continue
 		}
+		if len(out) > 0 && out[len(out)-1].need == s.need() {
+			continue // a line counts once
+		}
 		shown := j.about().software && !strings.Contains(strings.ToLower(j.b.Description), s.name)
 		out = append(out, hit{need: s.need(), line: l.no, seen: l.text, optional: l.optional || shown})
 	}

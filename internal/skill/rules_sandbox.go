@@ -79,8 +79,8 @@ var sandboxRules = []rule{
 		points: 1, line: matchConfig,
 	},
 	{
-		id: "JOY-BOX-SETUP", means: "commands stand under a heading about set-up",
-		reason: "they may be the user's to run once, or the skill's own",
+		id: "JOY-BOX-SETUP", means: "commands stand under a heading about set-up or about what is optional",
+		reason: "they may be the user's to run once, or the skill's own; installations are left out",
 		points: 1, most: 3, line: matchSetup,
 	},
 	{

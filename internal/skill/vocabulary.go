@@ -76,7 +76,7 @@ var (
 		edit change modify fix resolve commit stage locate`)
 	codeNouns = set(`codebase codebases repo repository repositories code-base diff commits hunk hunks working-tree source-code logs
 		workspace`)
-	runVerbs = set("run execute launch compile invoke start rerun re-run evaluate")
+	runVerbs = set("run execute launch compile invoke start rerun re-run evaluate running executing")
 	runNouns = set(`script scripts command commands test tests suite linter linters server programs program container
 		typecheck simulation simulations code benchmark benchmarks scanner analyzer`)
 	pathVerbs = set(`save saves saved write writes written output outputs store stored append add create creates update edit
@@ -90,7 +90,7 @@ var (
 		debug debugs debugging refactor refactors refactoring test tests testing create creates creating configure configures
 		configuring migrate migrates migrating optimize optimizes optimizing optimising instrument setup
 		generate generates generating review reviews reviewing add adding fix fixes fixing profile scaffold scaffolds integrate
-		integrating edit editing audit auditing evaluate evaluating contributing embedding embed embeds`)
+		integrating edit editing audit auditing contributing embedding embed embeds`)
 	runningVerbs = set("run runs running execute executes executing")
 	adviceVerbs  = set("choose plan decide compare explain brainstorm recommend advise draft interview answer summarize turn route start")
 	// techTerms make a description one about software as soon as it is about making something.
@@ -100,10 +100,10 @@ var (
 		unity unreal xcode devops gitops embeddings retrieval vector graphql grpc webhooks webview monoliths`)
 	devNouns = set(`code codebase codebases app apps application applications component components api apis sdk server servers
 		pipeline pipelines frontend backend website websites script scripts plugin plugins test tests software
-		library package packages contract contracts function functions module modules repl query queries react vue svelte angular
+		library package packages function functions module modules repl query queries react vue svelte angular
 		next.js node.js typescript javascript python rust golang java kotlin swift swiftui flutter django fastapi rails laravel
-		terraform kubernetes helm docker dockerfile ci/cd workflows bug bugs endpoint endpoints schema schemas
-		repository ui extension extensions bot bots game games model models monorepo monorepos workspace
+		terraform kubernetes helm docker dockerfile ci/cd bug bugs endpoint endpoints schema schemas
+		repository ui extension extensions bot bots game games monorepo monorepos workspace
 		workspaces caching observability tracing authentication infrastructure hooks webhooks`)
 )
 

@@ -17,7 +17,7 @@ var (
 	pythonFetches = []string{"requests.", "httpx.", "urlopen(", "urlretrieve(", "aiohttp", "read_csv(\"http", "read_json(\"http"}
 	baseAddresses = []string{"base_url", "api_url", "baseurl", "endpoint", "url ="}
 	noHosts       = []string{"example.", "localhost", "your-", "yourdomain", "your.", "my-", "mysite", "domain.com", "company.com", "acme",
-		"test.com", ".local", ".internal", "foo.", "bar.com", "evil", "attacker", "raw.githubusercontent.com", "github.com/", "schemas.", "www.w3.org", "json-schema.org", "xxx"}
+		"test.com", ".local", ".internal", "foo.", "bar.com", "evil", "attacker", "raw.githubusercontent.com", "pythonhosted.org", "pypi.org", "registry.npmjs.org", "schemas.", "www.w3.org", "json-schema.org", "xxx"}
 	pageHosts = []string{"www.github.com", "docs.", "readthedocs", "stackoverflow", "wikipedia.org", "fonts.", "cdn", "unpkg", "jsdelivr",
 		"openxmlformats", "apache.org", "creativecommons", "purl.org", "ns.adobe"}
 	connectingCalls = []string{"import requests", "from requests", "urllib.request", "import httpx", "aiohttp", "await fetch(", "axios",
@@ -36,7 +36,7 @@ var (
 	requiring    = []string{"require", "must be set", "need", "set the environment", "set your"}
 	signingIn    = []string{"auth", "login", "signin", "sign-in", "set-appkey", "set-key", "set-token", "set-api", "connect", "pair", "register"}
 	throughWords = set("via through using with orchestrates from")
-	aboutWords   = set("via through using use uses with from to in on and orchestrates manage automate search query pull fetch post create")
+	aboutWords   = set("via through using use uses with from to in on orchestrates manage automate search query pull fetch post create")
 )
 
 // fetchingLibraries are calls, in lower case, that fetch from a host when they are made.
