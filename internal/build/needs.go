@@ -3,6 +3,7 @@ package build
 import (
 	_ "embed"
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func (b *builder) ungrantedHosts(s bundle, steps []plan.Step) (out []plan.Findin
 // connected reports a host that a declared connection speaks to: that is joy's to reach, not the VM's.
 func (b *builder) connected(host string) bool {
 	for _, c := range b.spec.Connections {
-		if strings.Contains(c.URL, "://"+host) {
+		if u, err := url.Parse(c.URL); err == nil && u.Hostname() == host {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/build"
+	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
 )
 
@@ -44,7 +45,11 @@ func (a *app) check(ctx context.Context, arg string, strict bool) error {
 	}
 	res, err := build.Build(ctx, build.Options{Dir: p.dir, Strict: strict})
 	if err != nil {
-		return p.explain(err)
+		err = p.explain(err)
+		for _, e := range fault.All(err) {
+			a.annotate("error", e)
+		}
+		return err
 	}
 	doc := checkJSON{
 		"joy.check/1", true, res.Plan.Agent.Name, len(res.Plan.Steps), len(res.Plan.Skills), p.placed(res.Findings), notNil(res.Notes),
@@ -52,6 +57,7 @@ func (a *app) check(ctx context.Context, arg string, strict bool) error {
 	if a.json {
 		return a.printJSON(doc)
 	}
+	a.annotateFindings(doc.Findings)
 	a.sayFindings(doc.Findings, doc.Notes)
 	_, err = fmt.Fprintf(a.out, "%s is well-formed: %s, %s\n", doc.Agent, count(doc.Steps, "step"), count(doc.Skills, "skill"))
 	return err

@@ -24,7 +24,8 @@ func newPlanDiffCmd(a *app) *cobra.Command {
 		Use:   "diff [DIR|LOCK|RUN] [OTHER|REVISION]",
 		Short: "Say what changed in a plan, and what lets a run do more",
 		Long: "diff compares a lock with another one, or with the lock that a git revision has (default HEAD). What lets a run\n" +
-			"do more than before is marked with !. Git objects are read as files: git is not run, and nothing else is.",
+			"do more than before is marked with !. Git objects are read as files: git is not run, and nothing else is.\n" +
+			"A path wins over a revision of the same name; refs/heads/NAME and refs/tags/NAME are never paths.",
 		Args: argsBetween(0, 2, "two plans"),
 		Example: "  joy plan diff\n" +
 			"  joy plan diff . main --fail-on widen\n" +
