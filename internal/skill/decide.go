@@ -1,10 +1,8 @@
 package skill
 
 import (
-	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -99,83 +97,6 @@ func (j *judge) witness(r *rule, h hit) Evidence {
 		name = h.need.Name + ": "
 	}
 	return Evidence{r.id, file, h.line, name + r.means + ": " + shorten(strings.TrimSpace(h.seen))}
-}
-
-// weighed is what the rules say about one tool or host.
-type weighed struct {
-	Need
-	points, optional int
-	evidence         []Evidence
-}
-
-// weigh adds up what the rules found, by name. The order is that of the names.
-func (j *judge) weigh(all []found) []*weighed {
-	byName := map[string]*weighed{}
-	for _, f := range all {
-		counted := map[string]int{}
-		for _, h := range f.hits {
-			w := byName[h.need.Name]
-			if w == nil {
-				w = &weighed{Need: h.need}
-				byName[h.need.Name] = w
-			}
-			counted[h.need.Name]++
-			if n := counted[h.need.Name] - max(f.least-1, 0); n < 1 || n > max(f.most, 1) {
-				continue
-			}
-			if w.evidence = append(w.evidence, j.witness(f.rule, h)); h.optional {
-				w.optional += f.points
-			} else {
-				w.points += f.points
-			}
-		}
-	}
-	joinServers(byName)
-	joinAsked(byName)
-	if every := byName[everyName]; every != nil {
-		delete(byName, everyName)
-		for _, w := range byName {
-			w.points += every.points
-			w.evidence = append(w.evidence, every.evidence...)
-		}
-	}
-	out := make([]*weighed, 0, len(byName))
-	for _, w := range byName {
-		out = append(out, w)
-	}
-	slices.SortFunc(out, func(a, b *weighed) int { return cmp.Compare(a.Name, b.Name) })
-	return out
-}
-
-// joinAsked counts instructions to work with several services for each of them.
-func joinAsked(byName map[string]*weighed) {
-	var asked []*weighed
-	for _, w := range byName {
-		if slices.ContainsFunc(w.evidence, func(e Evidence) bool { return e.Rule == ruleAsks }) && w.points > 0 {
-			asked = append(asked, w)
-		}
-	}
-	for _, w := range asked[:len(asked)*min(len(asked)/2, 1)] {
-		w.points++
-	}
-}
-
-// joinServers adds what is said of MCP servers without a name to those that have one.
-func joinServers(byName map[string]*weighed) {
-	nameless := byName[""]
-	if nameless == nil || nameless.Kind != KindMCP {
-		return
-	}
-	named := false
-	for name, w := range byName {
-		if name != "" && (w.Kind == KindMCP || w.Kind == KindLocal) {
-			w.points, w.optional, named = w.points+nameless.points, w.optional+nameless.optional, true
-			w.evidence = append(slices.Clone(nameless.evidence), w.evidence...)
-		}
-	}
-	if named {
-		delete(byName, "")
-	}
 }
 
 // maxSeen is how much of a stranger's line goes into evidence, in runes.

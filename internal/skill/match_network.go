@@ -91,8 +91,29 @@ func matchCall(j *judge, l *line) []hit {
 	if len(l.commands) > 0 && downloaders[path.Base(l.commands[0].words[0])] {
 		return nil
 	}
-	return matchRequest(j, l)
+	return asServices(matchRequest(j, l))
 }
+
+// asServices names services in place of their hosts.
+func asServices(hits []hit) []hit {
+	for i := range hits {
+		hits[i].need = Need{serviceOf(hits[i].need.Name), KindService}
+	}
+	return hits
+}
+
+// serviceOf is the name under which a host is registered: notion of api.notion.com, treasury of api.treasury.gov.
+func serviceOf(host string) string {
+	labels := strings.Split(host, ".")
+	at := len(labels) - 2
+	if at > 0 && registries[labels[at]] {
+		at--
+	}
+	return labels[max(at, 0)]
+}
+
+// registries are labels under which names are registered in some countries, as in co.uk.
+var registries = set("co com org gov go ac net edu or")
 
 // requests reports a line of a command or of script code that contacts something; code of an application that the
 // skill teaches to write is not run by the skill.
@@ -189,7 +210,7 @@ const maxScript = 256 << 10
 
 // matchScriptHosts are the hosts that matchScripts knows by name.
 func matchScriptHosts(j *judge) []hit {
-	return slices.DeleteFunc(matchScripts(j), func(h hit) bool { return h.need.Name == "" })
+	return asServices(slices.DeleteFunc(matchScripts(j), func(h hit) bool { return h.need.Name == "" }))
 }
 
 // started are the scripts that the text runs, and what lies beside them and is written in the same language: they

@@ -15,6 +15,8 @@ type rule struct {
 	most   int // how many matches of one name count, at least 1
 	least  int // of one name it takes before they count; for rules of tools and hosts
 
+	shared bool // matches for several names count one more for each of them
+
 	line  func(*judge, *line) []hit // asked of every line of SKILL.md's text; words are in judge
 	whole func(*judge) []hit        // asked once
 }

@@ -62,7 +62,7 @@ var riskRules = []riskRule{
 		words:  agentTexts, match: matchRemoteText,
 	},
 	{
-		id: RuleLoadCode, severity: SeverityWarning, says: "a command runs when the skill is loaded",
+		id: "JOY-LOAD-CODE", severity: SeverityWarning, says: "a command runs when the skill is loaded",
 		reason: "it runs before anybody decides to; joy itself runs no such command",
 		words:  loadMark, match: matchLoadCode,
 	},

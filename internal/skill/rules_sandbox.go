@@ -105,6 +105,3 @@ const (
 	ruleUnsure = "JOY-BOX-UNSURE"
 	ruleNoNeed = "JOY-BOX-NONE"
 )
-
-// ruleAsks is the rule whose matches for several services count for each.
-const ruleAsks = "JOY-TOOL-ASKS"

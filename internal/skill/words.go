@@ -144,3 +144,23 @@ func toldOf(words []word, verbs map[string]bool, reach int, nouns, but map[strin
 func wordByte(c byte) bool {
 	return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80 && c != 0xe2
 }
+
+// after looks for a word of set at most reach words before i.
+func after(words []word, i, reach int, set map[string]bool) bool {
+	for k := i - 1; k >= 0 && k >= i-reach; k-- {
+		if set[words[k].text] {
+			return true
+		}
+	}
+	return false
+}
+
+// around looks for a word of set at most reach words before or after i.
+func around(words []word, i, reach int, set map[string]bool) bool {
+	for k := max(0, i-reach); k < len(words) && k <= i+reach; k++ {
+		if set[words[k].text] {
+			return true
+		}
+	}
+	return false
+}

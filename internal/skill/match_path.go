@@ -1,0 +1,131 @@
+package skill
+
+import (
+	"path"
+	"strings"
+)
+
+// matchPath looks for a path after a word for putting something there or taking it from there.
+func matchPath(j *judge, l *line) []hit {
+	if l.setup || !l.instruction() {
+		return nil
+	}
+	for i, w := range j.words {
+		if !pathVerbs[w.text] {
+			continue
+		}
+		for k := i + 1; k < len(j.words) && k <= i+10; k++ {
+			if isPath(j.words[k].text) && !j.holds(j.words[k].text) {
+				return sees(true, l)
+			}
+		}
+	}
+	return nil
+}
+
+// isPath reports a word that is a file or a directory, and no address or pair of words.
+func isPath(w string) bool {
+	if strings.Contains(w, "://") || strings.Contains(w, "@") {
+		return false
+	}
+	if ext := path.Ext(w); len(ext) > 1 && fileExts[ext[1:]] {
+		return len(w) > len(ext)
+	}
+	return (strings.HasPrefix(w, "./") || strings.HasPrefix(w, "~/")) && len(w) > 3 ||
+		strings.HasPrefix(w, ".") && strings.Contains(w, "/") || strings.HasPrefix(w, "/") && strings.Count(w, "/") > 2
+}
+
+// holds reports a path of the bundle itself, or one under the directories where bundles keep their reference texts.
+func (j *judge) holds(p string) bool {
+	p = strings.TrimLeft(path.Clean(strings.TrimPrefix(p, "{basedir}/")), "./")
+	first, _, deeper := strings.Cut(p, "/")
+	if deeper && referenceDirs[first] || strings.HasSuffix(p, "skill.md") {
+		return true
+	}
+	if j.own == nil {
+		j.own = ownPaths(j.b)
+	}
+	return j.own[p]
+}
+
+// ownPaths are the paths of the bundle's files in lower case, and what is left of them without their first directories.
+func ownPaths(b *Bundle) map[string]bool {
+	own := map[string]bool{}
+	for _, f := range b.Files {
+		for p, more := strings.ToLower(f.Path), true; more; _, p, more = strings.Cut(p, "/") {
+			own[p] = true
+		}
+	}
+	return own
+}
+
+// pointsInside reports a line that names a file of the bundle itself: it sends the reader on to more text.
+func (j *judge) pointsInside() bool {
+	for _, w := range j.words {
+		if isPath(w.text) && j.holds(w.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// manyFiles is from how many names of files on a text works with files.
+const manyFiles = 4
+
+// matchFileNames counts the files that are named between backquotes and are not the bundle's own.
+func matchFileNames(j *judge) []hit {
+	seen := map[string]bool{}
+	for i := range j.b.doc.lines {
+		l := &j.b.doc.lines[i]
+		for _, s := range l.spans {
+			if low := strings.ToLower(s); !strings.Contains(s, " ") && isPath(low) && !j.holds(low) {
+				seen[low] = true
+			}
+		}
+		if len(seen) >= manyFiles {
+			return sees(true, l)
+		}
+	}
+	return nil
+}
+
+// Bounds of what is read of the bundle's other texts.
+const (
+	maxReferences = 20
+	maxReference  = 256 << 10 // bytes of each
+)
+
+// matchReferences looks for code in the texts of the bundle that SKILL.md sends the reader to.
+func matchReferences(j *judge) (out []hit) {
+	read := 0
+	for _, f := range j.b.Files {
+		if path.Ext(f.Path) != ".md" || f.Path == j.b.SkillFile || !strings.Contains(j.b.Body, f.Path) {
+			continue
+		}
+		if read++; read > maxReferences || len(out) == maxHits {
+			break
+		}
+		data := j.b.Contents[f.Path]
+		if line, seen := firstCode(string(data[:min(len(data), maxReference)])); line > 0 {
+			out = append(out, hit{file: f.Path, line: line, seen: seen})
+		}
+	}
+	return out
+}
+
+// firstCode is the first line of a fence of code or commands; 0 when there is none.
+func firstCode(text string) (line int, seen string) {
+	for n := 1; ; n++ {
+		before, rest, more := strings.Cut(text, "\n")
+		if open := strings.TrimLeft(before, " \t>"); strings.HasPrefix(open, "```") {
+			if lang := leadingWord(strings.ToLower(strings.TrimLeft(open, "`"))); codeLangs[lang] || shellLangs[lang] {
+				seen, _, _ = strings.Cut(rest, "\n")
+				return n + 1, seen
+			}
+		}
+		if !more {
+			return 0, ""
+		}
+		text = rest
+	}
+}

@@ -1,0 +1,58 @@
+package skill
+
+import "strings"
+
+// matchPurpose asks of the description what the skill is for.
+func matchPurpose(j *judge) []hit {
+	j.words = readWords(strings.ToLower(j.b.Description), j.words)
+	if len(j.words) > 0 && adviceVerbs[j.words[0].text] {
+		return nil // what a skill is for comes first
+	}
+	for i, w := range j.words {
+		if runningVerbs[w.text] && near(j.words, i, 4, runNouns) >= 0 {
+			return []hit{{line: j.b.descriptionLine, seen: j.b.Description}}
+		}
+		if !devVerbs[w.text] {
+			continue
+		}
+		if k := near(j.words, i, 8, devNouns); k >= 0 {
+			return []hit{{line: j.b.descriptionLine, seen: w.text + " … " + j.words[k].text}}
+		}
+	}
+	if told(j.words, lookVerbs, 6, codeNouns) {
+		return []hit{{line: j.b.descriptionLine, seen: j.b.Description}}
+	}
+	making, term := firstOf(j.words, makingVerbs), firstOf(j.words, techTerms)
+	if term == "" || making == "" && term != "sdk" {
+		return nil
+	}
+	return []hit{{line: j.b.descriptionLine, seen: making + " … " + term}}
+}
+
+// firstOf is the first word that is in set.
+func firstOf(words []word, set map[string]bool) string {
+	for _, w := range words {
+		if set[w.text] {
+			return w.text
+		}
+	}
+	return ""
+}
+
+// matchPrograms looks for programs that the front matter declares to need.
+func matchPrograms(j *judge) (out []hit) {
+	binaries, _ := j.b.declared()
+	for _, n := range binaries {
+		out = append(out, hit{line: max(j.b.metadataLine, j.b.requiresLine), seen: n.Name})
+	}
+	return out
+}
+
+// matchCompatibility looks for an environment to run programs in.
+func matchCompatibility(j *judge) []hit {
+	words := readWords(strings.ToLower(j.b.Compatibility), nil)
+	if firstOf(words, needWords) == "" || firstOf(words, environments) == "" {
+		return nil
+	}
+	return []hit{{line: j.b.compatibilityLine, seen: j.b.Compatibility}}
+}

@@ -1,0 +1,107 @@
+package skill
+
+import "strings"
+
+// serverNeed is a need of an MCP server, as a local one where it works on the user's machine.
+func serverNeed(name string) Need {
+	name = strings.ToLower(name)
+	if localServers[name] {
+		return Need{name, KindLocal}
+	}
+	return Need{name, KindMCP}
+}
+
+// matchServerTool looks for mcp__server__tool anywhere but in code, and for Server:tool between backquotes.
+func matchServerTool(j *judge, l *line) (out []hit) {
+	if l.kind == comment || l.kind == code && codeLangs[l.lang] || j.about().servers {
+		return nil
+	}
+	for rest := l.text; ; {
+		_, after, ok := strings.Cut(rest, "mcp__")
+		if !ok {
+			break
+		}
+		rest = after
+		if name, tool, ok := strings.Cut(after, "__"); ok && name != "" && tool != "" && onlyName(name) {
+			out = append(out, hit{need: serverNeed(plainServer(name)), line: l.no, seen: l.text, optional: l.optional})
+		}
+	}
+	for _, s := range l.spans {
+		name, tool, ok := strings.Cut(s, ":")
+		if ok && len(name) > 2 && name[0] >= 'A' && name[0] <= 'Z' && onlyName(name) && tool != "" && onlyName(tool) && strings.ContainsAny(tool, "-_") {
+			out = append(out, hit{need: serverNeed(name), line: l.no, seen: l.text, optional: l.optional})
+		}
+	}
+	return out
+}
+
+// plainServer takes away what agents put around a server's own name.
+func plainServer(name string) string {
+	name = strings.ToLower(name)
+	for _, p := range []string{"plugin_", "claude_ai_"} {
+		name = strings.TrimPrefix(name, p)
+	}
+	return strings.TrimSuffix(name, "_mcp")
+}
+
+func onlyName(s string) bool {
+	for i := range len(s) {
+		if !wordByte(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// matchServerProse looks for the word mcp in an instruction that uses it.
+func matchServerProse(j *judge, l *line) []hit {
+	if !l.instruction() || !strings.Contains(l.low, "mcp") || j.about().servers {
+		return nil
+	}
+	for i, w := range j.words {
+		if w.text != "mcp" && w.text != "mcps" {
+			continue
+		}
+		if !around(j.words, i, 8, usingWords) || around(j.words, i, 4, makingWords) {
+			continue
+		}
+		name := serverBefore(l.text)
+		return []hit{{need: serverNeed(name), line: l.no, seen: l.text, optional: l.optional || j.about().software && l.setup}}
+	}
+	return nil
+}
+
+// serverBefore is the capitalised word, or the one between backquotes, before MCP; empty when there is none.
+func serverBefore(text string) string {
+	before, _, ok := strings.Cut(text, "MCP")
+	words := strings.Fields(before)
+	if !ok || len(words) == 0 || !strings.HasSuffix(before, " ") {
+		return ""
+	}
+	last := words[len(words)-1]
+	name := strings.Trim(last, "`*_~\"'(")
+	quoted := strings.HasPrefix(last, "`") || strings.HasPrefix(last, "~~")
+	if name == "" || !onlyName(name) || plainWords[strings.ToLower(name)] || !quoted && (name[0] < 'A' || name[0] > 'Z') {
+		return ""
+	}
+	return name
+}
+
+// matchAboutServer looks for MCP servers in the description that the skill is not there to write.
+func matchAboutServer(j *judge) []hit {
+	low := strings.ToLower(j.b.Description)
+	if !strings.Contains(low, "mcp") || j.about().servers {
+		return nil
+	}
+	j.words = readWords(low, j.words)
+	for i, w := range j.words {
+		if (w.text == "mcp" || w.text == "mcps") && after(j.words, i, 6, throughWords) {
+			name := serverBefore(j.b.Description)
+			if i > 0 && localServers[j.words[i-1].text] {
+				name = j.words[i-1].text
+			}
+			return []hit{{need: serverNeed(name), line: j.b.descriptionLine, seen: j.b.Description}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package skill
+
+import (
+	"cmp"
+	"slices"
+)
+
+// weighed is what the rules say about one tool or host.
+type weighed struct {
+	Need
+	points, optional int
+	evidence         []Evidence
+}
+
+// weigh adds up what the rules found, by name. The order is that of the names.
+func (j *judge) weigh(all []found) []*weighed {
+	byName := map[string]*weighed{}
+	for _, f := range all {
+		counted := map[weighing]int{}
+		for _, h := range f.hits {
+			w := byName[h.need.Name]
+			if w == nil {
+				w = &weighed{Need: h.need}
+				byName[h.need.Name] = w
+			}
+			key := weighing{h.need.Name, h.optional}
+			counted[key]++
+			if n := counted[key] - max(f.least-1, 0); n < 1 || n > max(f.most, 1) {
+				continue
+			}
+			if w.evidence = append(w.evidence, j.witness(f.rule, h)); h.optional {
+				w.optional += f.points
+			} else {
+				w.points += f.points
+			}
+		}
+		if f.shared {
+			share(byName, counted)
+		}
+	}
+	joinServers(byName)
+	if every := byName[everyName]; every != nil {
+		delete(byName, everyName)
+		for _, w := range byName {
+			w.points += every.points
+			w.evidence = append(w.evidence, every.evidence...)
+		}
+	}
+	out := make([]*weighed, 0, len(byName))
+	for _, w := range byName {
+		out = append(out, w)
+	}
+	slices.SortFunc(out, func(a, b *weighed) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// weighing is what the matches of one rule are counted by.
+type weighing struct {
+	name     string
+	optional bool
+}
+
+// share counts one more for every name when there are several that can not be done without.
+func share(byName map[string]*weighed, counted map[weighing]int) {
+	var names []string
+	for key := range counted {
+		if !key.optional {
+			names = append(names, key.name)
+		}
+	}
+	if len(names) < 2 {
+		return
+	}
+	for _, name := range names {
+		byName[name].points++
+	}
+}
+
+// joinServers adds what is said of MCP servers without a name to those that have one.
+func joinServers(byName map[string]*weighed) {
+	nameless := byName[""]
+	if nameless == nil || nameless.Kind != KindMCP {
+		return
+	}
+	named := false
+	for name, w := range byName {
+		if name != "" && (w.Kind == KindMCP || w.Kind == KindLocal) {
+			w.points, w.optional, named = w.points+nameless.points, w.optional+nameless.optional, true
+			w.evidence = append(slices.Clone(nameless.evidence), w.evidence...)
+		}
+	}
+	if named {
+		delete(byName, "")
+	}
+}
