@@ -86,8 +86,11 @@ func agentYAML(name string, b *skill.Bundle, schema json.RawMessage) (text []byt
 	if len(object.Properties) > 0 {
 		out.WriteString("    with:\n")
 		for _, key := range slices.Sorted(maps.Keys(object.Properties)) {
-			ref := plan.Ref{Root: plan.RootInputs, Path: []plan.Elem{{Key: key}}}
-			fmt.Fprintf(&out, "      %s: %s\n", yamlText(key), yamlText("${{ "+ref.String()+" }}"))
+			ref := "${{ " + plan.Ref{Root: plan.RootInputs, Path: []plan.Elem{{Key: key}}}.String() + " }}"
+			if _, err := plan.Refs(ref); err != nil {
+				return nil, nil, fault.New(fault.Input, "the input %q has a name that no reference can spell", key).At(b.SkillFile, 0, 0)
+			}
+			fmt.Fprintf(&out, "      %s: %s\n", yamlText(key), yamlText(ref))
 		}
 	}
 	fmt.Fprintf(&out, "\nimage: %s\n", profileFor(b))
