@@ -24,14 +24,14 @@ func needVM(t *testing.T) {
 
 // bench is a project of a test in Go with directories of its own, as isolate gives to a story.
 type bench struct {
-	t   *testing.T
+	t   testing.TB
 	dir string // the project
 	top string // everything that joy may write to
 	env []string
 }
 
 // newBench lays out a project of files and freezes it.
-func newBench(t *testing.T, files map[string]string) *bench {
+func newBench(t testing.TB, files map[string]string) *bench {
 	t.Helper()
 	b := &bench{t: t, top: t.TempDir()}
 	b.dir = filepath.Join(b.top, "project")

@@ -31,7 +31,7 @@ type entry struct {
 
 // process is a joy at work: its ledger is followed as it is printed.
 type process struct {
-	t       *testing.T
+	t       testing.TB
 	cmd     *exec.Cmd
 	entries chan entry
 	stderr  bytes.Buffer
@@ -130,7 +130,7 @@ func (b *bench) ledger() []entry {
 }
 
 // readLedger holds that every line is an object of its own.
-func readLedger(t *testing.T, file string) []entry {
+func readLedger(t testing.TB, file string) []entry {
 	t.Helper()
 	body, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -161,7 +161,7 @@ func (b *bench) verifies(want int) {
 }
 
 // vmPID is QEMU's, from the id of sandbox.created.
-func vmPID(t *testing.T, created entry) int {
+func vmPID(t testing.TB, created entry) int {
 	t.Helper()
 	var pid int
 	_, err := fmt.Sscanf(created.Data["id"].(string), "qemu:%d:", &pid)
