@@ -41,7 +41,8 @@ func invisible(text string) (out []unseen) {
 	var before rune
 	flag := false // inside a flag made of tags
 	for i, c := range text {
-		kind := kindOf(c, before, text[i+utf8.RuneLen(c):], flag, i == 0)
+		_, size := utf8.DecodeRuneInString(text[i:])
+		kind := kindOf(c, before, text[i+size:], flag, i == 0)
 		if kind != noKind {
 			if count[kind]++; count[kind] == 1 {
 				first[kind] = unseen{line: line, col: 1 + utf8.RuneCountInString(text[start:i])}

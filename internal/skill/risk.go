@@ -46,7 +46,7 @@ func (b *Bundle) risks(r *report) {
 		file := path.Join(b.Dir, f.Path)
 		if n := min(maxRiskFile, left); len(data) > n {
 			r.note(RuleUnread, file, "only the first %d bytes were looked through for risky content", n)
-			data = data[:n]
+			data = bytes.ToValidUTF8(data[:n], nil) // a character may have been cut
 		}
 		left -= len(data)
 		s := source{

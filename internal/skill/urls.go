@@ -85,9 +85,9 @@ func linkTargets(l *line) (out []string) {
 		if !ok {
 			return out
 		}
-		target, _, _ := strings.Cut(after, ")")
+		target, _, closed := strings.Cut(after[:min(len(after), maxPassed)], ")")
 		target, _, _ = strings.Cut(target, "#")
-		if target != "" && !strings.Contains(target, "://") && len(target) < 300 {
+		if closed && target != "" && !strings.Contains(target, "://") {
 			out = append(out, target)
 		}
 		rest = after
