@@ -104,7 +104,7 @@ func (b *builder) seal(m Manifest) (Image, error) {
 	if err = os.WriteFile(filepath.Join(b.stage, manifestFile), text, 0o444); err != nil {
 		return Image{}, err
 	}
-	if err = os.Chmod(b.stage, 0o755); err != nil { //nolint:gosec // an image holds no secret, and QEMU may run as another user
+	if err = os.Chmod(b.stage, 0o755); err != nil { // an image holds no secret, and QEMU may run as another user
 		return Image{}, err
 	}
 	dir := filepath.Join(imagesDir(b.CacheDir), strings.TrimPrefix(m.Digest, "sha256:"))
