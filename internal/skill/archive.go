@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
+	"errors"
 	"io"
 	"path"
 	"strings"
@@ -79,7 +80,7 @@ func tarRisks(r io.Reader) (bad string, err error) {
 		case h != nil && (h.Typeflag == tar.TypeLink && leaves(h.Linkname) ||
 			h.Typeflag == tar.TypeSymlink && (leaves(h.Linkname) && leaves(path.Join(path.Dir(h.Name), h.Linkname)) || path.IsAbs(h.Linkname))):
 			return h.Name + " → " + h.Linkname, nil
-		case err == io.EOF || err == io.ErrUnexpectedEOF || err == tar.ErrHeader:
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, tar.ErrHeader):
 			return "", nil // the end, ours or the archive's; or one compressed file and no archive
 		case err != nil:
 			return "", err

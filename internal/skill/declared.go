@@ -81,7 +81,7 @@ func declaredService(name string) string {
 		return s
 	}
 	for _, end := range accountEnds {
-		if owner, ok := strings.CutSuffix(name, end); ok && !nobody[owner] {
+		if owner, ok := strings.CutSuffix(name, end); ok && owner != "" && !nobody[owner] {
 			return strings.ToLower(owner)
 		}
 	}
@@ -96,7 +96,7 @@ var accountEnds = []string{"_USER", "_USERNAME", "_EMAIL", "_PASSWORD", "_URL", 
 // keyService is the service that a variable such as NOTION_API_KEY is for; empty when the name does not say.
 func keyService(name string) string {
 	for _, end := range keyEnds {
-		if owner, ok := strings.CutSuffix(name, end); ok && !nobody[owner] && !strings.HasPrefix(owner, "YOUR") {
+		if owner, ok := strings.CutSuffix(name, end); ok && owner != "" && !nobody[owner] && !strings.HasPrefix(owner, "YOUR") {
 			return strings.ToLower(strings.TrimSuffix(owner, "_API"))
 		}
 	}
@@ -104,11 +104,10 @@ func keyService(name string) string {
 }
 
 var (
-	keyEnds = []string{"_API_KEY", "_API_TOKEN", "_API_PASSWORD", "_API_SECRET", "_ACCESS_TOKEN", "_BOT_TOKEN", "_AUTH_TOKEN", "_SECRET_ACCESS_KEY", "_ACCESS_KEY_ID",
+	keyEnds = []string{"_API_KEY", "_API_TOKEN", "_API_PASSWORD", "_API_SECRET", "_ACCESS_TOKEN", "_BOT_TOKEN", "_AUTH_TOKEN",
+		"_SECRET_ACCESS_KEY", "_ACCESS_KEY_ID",
 		"_CLIENT_SECRET", "_SECRET_KEY", "_APP_KEY", "_TOKEN", "_KEY", "_PAT"}
 	// nobody are words before such an end that name no service.
-	nobody = map[string]bool{"": true, "API": true, "MY": true, "APP": true, "ACCESS": true, "AUTH": true, "SECRET": true, "JWT": true,
-		"SESSION": true, "REFRESH": true, "CSRF": true, "SSH": true, "PRIVATE": true, "PUBLIC": true, "PRIMARY": true, "FOREIGN": true, "ENCRYPTION": true,
-		"NPM": true, "BEARER": true, "USER": true, "TEST": true, "X": true, "KEY": true, "CLIENT": true, "SERVICE": true, "EXAMPLE": true,
-		"STATE": true, "CACHE": true, "JOY_RUN": true, "MASTER": true, "NATIVE": true, "WRAPPED": true, "SIGNING": true, "CLAUDE": true, "ID": true, "MAX": true}
+	nobody = set(`API MY APP ACCESS AUTH SECRET JWT SESSION REFRESH CSRF SSH PRIVATE PUBLIC PRIMARY FOREIGN ENCRYPTION NPM BEARER
+		USER TEST X KEY CLIENT SERVICE EXAMPLE STATE CACHE JOY_RUN MASTER NATIVE WRAPPED SIGNING CLAUDE ID MAX`)
 )

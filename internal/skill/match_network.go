@@ -112,16 +112,14 @@ func serviceOf(host string) string {
 	return labels[max(at, 0)]
 }
 
-// registries are labels under which names are registered in some countries, as in co.uk.
-var registries = set("co com org gov go ac net edu or")
-
 // requests reports a line of a command or of script code that contacts something; code of an application that the
 // skill teaches to write is not run by the skill.
 func requests(l *line) bool {
 	if l.fetches || l.kind == code && hasPrefix(strings.TrimSpace(l.low), httpMethods) {
 		return true
 	}
-	return l.kind == code && (l.lang == "python" || l.lang == "py" || l.lang == "r") && (hasAny(l.low, pythonFetches) || hasAny(l.low, baseAddresses))
+	script := l.lang == "python" || l.lang == "py" || l.lang == "r"
+	return l.kind == code && script && (hasAny(l.low, pythonFetches) || hasAny(l.low, baseAddresses))
 }
 
 // hosts are the names in the addresses of a text in lower case.
@@ -155,7 +153,8 @@ func reachable(host string) bool {
 
 // matchWeb looks for the tools of agents that search and read the web, and for instructions to do so.
 func matchWeb(j *judge, l *line) []hit {
-	if strings.Contains(l.low, "`#fetch`") || l.kind == code && l.lang == "" && strings.Contains(l.low, "via web search") { // the one is a tool of agents, the other a drawing
+	drawing := l.kind == code && l.lang == "" && strings.Contains(l.low, "via web search")
+	if drawing || strings.Contains(l.low, "`#fetch`") { // a tool of agents
 		return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional}}
 	}
 	if !l.instruction() || strings.HasPrefix(strings.TrimSpace(l.text), "|") {

@@ -1,8 +1,6 @@
 package skill
 
-import (
-	"strings"
-)
+import "strings"
 
 func matchEntry(j *judge) []hit {
 	if j.b.Entry == nil {
@@ -48,7 +46,12 @@ func matchCommand(_ *judge, l *line) []hit {
 }
 
 func matchFiles(j *judge, l *line) []hit {
-	return sees(!l.setup && (toldOf(j.words, fileVerbs, 8, fileNouns, ownTexts) || told(j.words, codeVerbs, 5, codeThings) || told(j.words, lookVerbs, 8, codeNouns)) && !hasAny(l.text, sampleMarks) && !j.pointsInside(), l)
+	if l.setup {
+		return nil
+	}
+	ok := toldOf(j.words, fileVerbs, 8, fileNouns, ownTexts) || told(j.words, codeVerbs, 5, codeThings) ||
+		told(j.words, lookVerbs, 8, codeNouns)
+	return sees(ok && !hasAny(l.text, sampleMarks) && !j.pointsInside(), l)
 }
 
 func matchRun(j *judge, l *line) []hit {

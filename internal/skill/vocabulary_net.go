@@ -1,45 +1,74 @@
 package skill
 
-// What instructions about services and the network are made of.
+// Words of sentences about MCP servers and services.
 var (
-	usingWords = set(`use uses using via through call calls require requires required connected connect query tools tool
-		server servers available with from invoke needs`)
-	plainWords = set("the an a any your this that via use using of for with through and or to each all no remote other server as if available required supported key primary core which when if these following")
-	callVerbs  = set(`pull fetch search query post send create update read get list lookup look upload download publish
-		push sync retrieve call use manage managing automate interact access control track add comment close assign reply notify
-		via through export import match capture connects integrate consult`)
-	makeVerbs      = set("generate generates generating build builds building develop developing implement implementing write writing create creates creating design test testing debug debugging scaffold package bundle ship distribute review optimize integrate integrating")
-	referenceWords = set("reference references documentation docs")
-	serverNouns    = set("mcp server servers plugin plugins hook hooks subagent")
-
-	fetchers      = set("curl wget http https httpie xh yt-dlp youtube-dl gallery-dl")
-	pipedToShell  = []string{"| sh", "| bash", "|sh", "|bash", "| sudo", "| iex"}
-	pythonFetches = []string{"requests.", "httpx.", "urlopen(", "urlretrieve(", "aiohttp", "read_csv(\"http", "read_json(\"http"}
-	baseAddresses = []string{"base_url", "api_url", "baseurl", "endpoint", "url ="}
-	noHosts       = []string{"example.", "localhost", "your-", "yourdomain", "your.", "my-", "mysite", "domain.com", "company.com", "acme",
-		"test.com", ".local", ".internal", "foo.", "bar.com", "evil", "attacker", "raw.githubusercontent.com", "pythonhosted.org", "pypi.org", "registry.npmjs.org", "schemas.", "www.w3.org", "json-schema.org", "xxx"}
-	pageHosts = []string{"www.github.com", "docs.", "readthedocs", "stackoverflow", "wikipedia.org", "fonts.", "cdn", "unpkg", "jsdelivr",
-		"openxmlformats", "apache.org", "creativecommons", "purl.org", "ns.adobe"}
-	connectingCalls = []string{"import requests", "from requests", "urllib.request", "import httpx", "aiohttp", "await fetch(", "axios",
-		"curl ", "http.client", "websocket", "https.request", "wget ", "import openai", "import anthropic"}
-	httpMethods = []string{"get https://", "post https://", "put https://", "delete https://", "patch https://"}
-	downloaders = set("yt-dlp youtube-dl gallery-dl")
-
-	searchVerbs  = set("search browse google fetch research")
-	fetchVerbs   = set("fetch webfetch")
-	pageNouns    = set("docs documentation guidelines url page pages sitemap article articles changelog website")
-	makingWords  = set("build building develop development developing package bundle bundled create write writing implement author patterns builder")
-	searchNouns  = set("search searches research browsing access")
-	webNouns     = set("web internet online webpage website url urls websites web-page webpages")
-	webTools     = set("webfetch websearch web_search web_fetch google_web_search web-search")
-	negations    = set("no not without never")
-	requiring    = []string{"require", "must be set", "need", "set the environment", "set your"}
-	signingIn    = []string{"auth", "login", "signin", "sign-in", "set-appkey", "set-key", "set-token", "set-api", "connect", "pair", "register"}
+	// usingWords near "mcp" say that a server is used; makingWords that one is made.
+	usingWords = set(`use uses using via through call calls require requires required connected connect query tools tool server
+		servers available with from invoke needs`)
+	makingWords = set(`build building develop development developing package bundle bundled create write writing implement author
+		patterns builder`)
+	// plainWords stand before "MCP" and name no server.
+	plainWords = set(`the an a any your this that via use using of for with through and or to each all no remote other server as if
+		available required supported key primary core which when these following add call setup audit flag scan configure install
+		create build run check document knowledge email chat custom local`)
+	// callVerbs before a service's name tell to work with it.
+	callVerbs = set(`pull fetch search query post send create update read get list lookup look upload download publish push sync
+		retrieve call use manage managing automate interact access control track add comment close assign reply notify via through
+		export import match capture connects integrate consult`)
+	// aboutWords and throughWords before a name in the description say that it is worked with, or worked through.
+	aboutWords = set(`via through using use uses with from to in on orchestrates manage automate search query pull fetch post
+		create`)
 	throughWords = set("via through using with orchestrates from")
-	aboutWords   = set("via through using use uses with from to in on orchestrates manage automate search query pull fetch post create")
+	// makeVerbs with devNouns or serverNouns in the description: what is called there is called by what is made.
+	makeVerbs = set(`generate generates generating build builds building develop developing implement implementing write writing
+		create creates creating design test testing debug debugging scaffold package bundle ship distribute review optimize
+		integrate integrating audit audits auditing`)
+	serverNouns    = set("mcp server servers plugin plugins hook hooks subagent")
+	referenceWords = set("reference references documentation docs")
+	// requiring words say that a key has to be there; signingIn begin the second word of a command that signs in.
+	requiring = []string{"require", "must be set", "need", "set the environment", "set your"}
+	signingIn = []string{"auth", "login", "signin", "sign-in", "set-appkey", "set-key", "set-token", "set-api", "connect", "pair",
+		"register"}
 )
 
-// fetchingLibraries are calls, in lower case, that fetch from a host when they are made.
+// What contacts hosts, and hosts that are no need.
+var (
+	fetchers      = set("curl wget http https httpie xh yt-dlp youtube-dl gallery-dl")
+	downloaders   = set("yt-dlp youtube-dl gallery-dl") // take from anywhere: the address is the user's
+	pipedToShell  = []string{"| sh", "| bash", "|sh", "|bash", "| sudo", "| iex"}
+	httpMethods   = []string{"get https://", "post https://", "put https://", "delete https://", "patch https://"}
+	pythonFetches = []string{"requests.", "httpx.", "urlopen(", "urlretrieve(", "aiohttp", `read_csv("http`, `read_json("http`}
+	baseAddresses = []string{"base_url", "api_url", "baseurl", "endpoint", "url ="}
+	// connectingCalls are in a script that opens connections.
+	connectingCalls = []string{"import requests", "from requests", "urllib.request", "import httpx", "aiohttp", "await fetch(",
+		"axios", "curl ", "http.client", "websocket", "https.request", "wget ", "import openai", "import anthropic"}
+	// noHosts are parts of names that are examples, one's own machines, sources of installations, or names of formats.
+	noHosts = []string{
+		"example.", "your-", "yourdomain", "your.", "my-", "mysite", "domain.com", "company.com", "acme", "test.com", "foo.",
+		"bar.com", "xxx", "evil", "attacker", "target.", "victim",
+		"localhost", ".local", ".internal",
+		"raw.githubusercontent.com", "pythonhosted.org", "pypi.org", "registry.npmjs.org",
+		"schemas.", "www.w3.org", "json-schema.org",
+	}
+	// pageHosts in a script are for its readers.
+	pageHosts = []string{"www.github.com", "docs.", "readthedocs", "stackoverflow", "wikipedia.org", "fonts.", "cdn", "unpkg",
+		"jsdelivr", "openxmlformats", "apache.org", "creativecommons", "purl.org", "ns.adobe"}
+	// registries are labels under which names are registered in some countries, as in co.uk.
+	registries = set("co com org gov go ac net edu or")
+)
+
+// Words about the web.
+var (
+	searchVerbs = set("search browse google fetch research")
+	webNouns    = set("web internet online webpage website url urls websites web-page webpages")
+	fetchVerbs  = set("fetch webfetch")
+	pageNouns   = set("docs documentation guidelines url page pages sitemap article articles changelog website")
+	searchNouns = set("search searches research browsing access") // after "web"
+	webTools    = set("webfetch websearch web_search web_fetch google_web_search web-search")
+	negations   = set("no not without never")
+)
+
+// fetchingLibraries are calls, in lower case, that fetch from a host when they are made. An empty host is one of many.
 var fetchingLibraries = []struct{ call, host string }{
 	{"from_pretrained(", "huggingface.co"},
 	{"load_dataset(", "huggingface.co"},
