@@ -52,34 +52,34 @@ func typedLine(l *line) []string {
 	return nil
 }
 
-// commandLine takes text apart that begins with a known command and goes on like one; nil when it does not.
-//
-// A name that goes on with an option of two hyphens is a command whatever the name.
+// commandLine takes text apart that is a command; nil when it is none.
 func commandLine(s string) []string {
 	words := trimWords(strings.Fields(s))
-	if len(words) == 0 {
-		return nil
-	}
-	first := words[0]
-	if strings.HasPrefix(first, "/") && strings.Count(first, "/") == 1 {
-		return nil // a slash command of an agent
-	}
-	if strings.HasPrefix(first, "./") && !strings.HasSuffix(first, ".md") && !strings.HasSuffix(first, "/") || len(words) > 1 && strings.HasSuffix(first, ".sh") {
-		return words
-	}
-	if _, script := interpreters[path.Ext(first)]; script && len(words) > 1 && strings.HasPrefix(words[1], "-") {
-		return words
-	}
-	if len(words) > 1 && onlyName(first) && first[0] >= 'a' && first[0] <= 'z' && strings.Contains(s, " --") {
-		return words
-	}
-	if len(words) < 2 || !commandNames[path.Base(first)] {
-		return nil
-	}
-	if ambiguous[first] && !strings.ContainsAny(s[len(first):], "-./|>$*") {
+	if len(words) == 0 || !isCommand(words, s) {
 		return nil
 	}
 	return words
+}
+
+// isCommand reports words, of the text s, that would be typed: a program of the directory at hand, a script with an
+// option or an argument, any name with an option of two hyphens, and a known program that goes on like one.
+func isCommand(words []string, s string) bool {
+	first, more := words[0], len(words) > 1
+	_, script := interpreters[path.Ext(first)]
+	switch {
+	case strings.HasPrefix(first, "/") && strings.Count(first, "/") == 1: // a slash command of an agent
+		return false
+	case strings.HasPrefix(first, "./") && !strings.HasSuffix(first, ".md") && !strings.HasSuffix(first, "/"):
+		return true
+	case !more:
+		return false
+	case strings.HasSuffix(first, ".sh"), script && strings.HasPrefix(words[1], "-"):
+		return true
+	case onlyName(first) && first[0] >= 'a' && first[0] <= 'z' && strings.Contains(s, " --"):
+		return true
+	default:
+		return commandNames[path.Base(first)] && (!ambiguous[first] || strings.ContainsAny(s[len(first):], "-./|>$*"))
+	}
 }
 
 // trimWords leaves out what stands before the command itself: sudo, and settings of variables.

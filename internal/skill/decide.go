@@ -72,7 +72,8 @@ func (j *judge) sandbox(all []found) (required, unsure bool, evidence []Evidence
 			"unsure: there are signs of work in a sandbox and nothing settles it, so it is taken as needed"})
 	case len(evidence) > 0:
 		none.Line = 0
-		none.Detail = fmt.Sprintf("what was seen weighs %d of the %d points that settle it: no command, code or work on files", max(sum, 0), enough)
+		none.Detail = fmt.Sprintf("what was seen weighs %d of the %d points that settle it: no command, code or work on files",
+			max(sum, 0), enough)
 	default:
 		none.Detail = fmt.Sprintf("%d lines read: no command, code or work on files in them", len(j.b.doc.lines))
 	}

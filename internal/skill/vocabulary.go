@@ -47,11 +47,14 @@ var (
 
 // Headings and words that say what a part is to the reader.
 var (
-	setupHeadings = []string{"setup", "set up", "set-up", "install", "prerequisite", "requirements", "getting started", "before you start", "before you begin",
+	setupHeadings = []string{"setup", "set up", "set-up", "install", "prerequisite", "requirements", "getting started",
+		"before you start", "before you begin",
 		"configuration", "authenticat", "connecting", "troubleshooting"}
-	optionalHeadings = []string{"supercharged", "related", "see also", "further reading", "troubleshoot", "resources", "links", "alternative"}
-	optionalWords    = []string{"optional", "if connected", "if available", "when available", "if you have", "if connectors",
-		"is connected:", "is connected,", "are connected", "where available", "if configured", "fall back", "fallback", "if installed"}
+	optionalHeadings = []string{"supercharged", "related", "see also", "further reading", "troubleshoot", "resources",
+		"links", "alternative"}
+	optionalWords = []string{"optional", "if connected", "if available", "when available", "if you have", "if connectors",
+		"is connected:", "is connected,", "are connected", "where available", "if configured", "fall back", "fallback",
+		"if installed"}
 	sampleMarks = []string{"❌", "✅", "✗", "✓", "👎", "👍"} // such a line shows what is good or bad
 	noTools     = []string{"you have no tools", "no tool calls", "calls no tool", "never call a tool", "makes no calls itself",
 		"do not call any tool", "do not attempt any tool call", "no tools are available", "without any tool"}
@@ -66,9 +69,11 @@ var (
 		export convert merge rename move delete remove copy scaffold format compress crop resize transcribe
 		unpack update produce build editing writing reading creating modifying processing`)
 	fileNouns = set(`file files folder folders directory directories codebase codebases repo worktree worktrees pdf pdfs docx
-		xlsx pptx csv csvs spreadsheet spreadsheets workbook workbooks slides deck notebook notebooks dockerfile package.json html svg image images screenshot screenshots video audio zip script scripts`)
+		xlsx pptx csv csvs spreadsheet spreadsheets workbook workbooks slides deck notebook notebooks dockerfile
+		package.json html svg image images screenshot screenshots video audio zip script scripts`)
 	ownTexts  = set("reference guideline guidelines matching that playbook")
-	codeVerbs = set(`write create build implement refactor edit modify update rewrite writing implementing creating fix change review
+	codeVerbs = set(`write create build implement refactor edit modify update rewrite writing implementing creating fix
+		change review
 		test debug`)
 	codeThings = set(`module modules component components endpoint endpoints migration migrations
 		code tests`)
@@ -81,7 +86,8 @@ var (
 		typecheck simulation simulations code benchmark benchmarks scanner analyzer`)
 	pathVerbs = set(`save saves saved write writes written output outputs store stored append add create creates update edit
 		read reads load open generate generates check copy put place`)
-	workTools = set("bash shell execute exec write edit multiedit notebookedit run run_command run_terminal computer str_replace_editor")
+	workTools = set(`bash shell execute exec write edit multiedit notebookedit run run_command run_terminal computer
+		str_replace_editor`)
 )
 
 // What a description says that is about software.
@@ -92,7 +98,8 @@ var (
 		generate generates generating review reviews reviewing add adding fix fixes fixing profile scaffold scaffolds integrate
 		integrating edit editing audit auditing contributing embedding embed embeds`)
 	runningVerbs = set("run runs running execute executes executing")
-	adviceVerbs  = set("choose plan decide compare explain brainstorm recommend advise draft interview answer summarize turn route start")
+	adviceVerbs  = set(`choose plan decide compare explain brainstorm recommend advise draft interview answer summarize turn
+		route start`)
 	// techTerms make a description one about software as soon as it is about making something.
 	makingVerbs = set(`implement implements implementing implementation build builds building develop developing development
 		configure configuring integrate integration embedding coding coder developer`)
@@ -113,7 +120,8 @@ var (
 	officeNames   = set("powerpoint pptx docx xlsx")
 	fileExts      = set(`md txt json jsonl yaml yml csv tsv html htm py js ts jsx tsx sh pdf docx xlsx pptx png jpg svg toml xml css
 		sql ipynb lock env log go rs java swift kt rb php c cpp h cs vue tf ini cfg conf db sqlite`)
-	needWords     = set("require requires required need needs designed")
-	environments  = set("python python3 node node.js npm bash shell cli sdk git docker uv pip linux macos java jdk rust cargo go ffmpeg installed toolkit compiler gpu cuda")
+	needWords    = set("require requires required need needs designed")
+	environments = set(`python python3 node node.js npm bash shell cli sdk git docker uv pip linux macos java jdk rust
+		cargo go ffmpeg installed toolkit compiler gpu cuda`)
 	referenceDirs = set("references reference resources")
 )

@@ -99,7 +99,14 @@ func inWord(s string, i int) bool {
 
 // wordStart reports that a word or a path begins here.
 func wordStart(s string) bool {
-	return wordByte(s[0]) && s[0] != '-' || len(s) > 1 && s[0] != '-' && (wordByte(s[1]) && s[1] != '-' || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "~/"))
+	switch {
+	case s[0] == '-' || len(s) == 1 && !wordByte(s[0]):
+		return false
+	case wordByte(s[0]):
+		return true
+	default:
+		return wordByte(s[1]) && s[1] != '-' || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "~/")
+	}
 }
 
 func clauseEnd(s string, i int) bool {
