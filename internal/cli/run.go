@@ -132,7 +132,7 @@ type candid struct {
 func (c candid) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
 	sb, err := c.Provider.Create(ctx, spec)
 	if err == nil && sb.Info().Isolation == "emulated" && !c.app.quiet {
-		c.app.warn("running under emulation (TCG): slower, and not a security boundary by QEMU's own terms; policy.isolation: hardware refuses it")
+		c.app.warn("the VM is emulated (TCG): slow, and no security boundary in QEMU's own terms; policy.isolation: hardware refuses it")
 	}
 	return sb, err
 }
