@@ -41,7 +41,7 @@ func typedLine(l *line) []string {
 	typed, prompt := strings.CutPrefix(text, "$ ")
 	if shellLangs[l.lang] || (l.lang == "" || l.lang == "text") && prompt {
 		words := trimWords(strings.Fields(typed))
-		if words[0] == "export" || strings.Contains(words[0], "=") {
+		if words[0] == "export" || words[0][0] == '#' || strings.Contains(words[0], "=") {
 			return nil // a setting alone runs nothing
 		}
 		return words

@@ -28,7 +28,7 @@ func TestSandboxIsNotNeeded(t *testing.T) {
 		{"a link to more", "", "See [CONNECTORS.md](../../CONNECTORS.md), then create [a plan](plan.md).\n"},
 		{"what somebody says", "", "- \"Export the report as PDF\" is a request for tea.\n- `/brew Read the files` starts it.\n"},
 		{"a bad example", "", "❌ Fix all tests in the codebase\n"},
-		{"settings alone", "", "```bash\nexport TEA=1\nTEA=2\n```\n"},
+		{"settings alone", "", "```bash\nexport TEA=1\nTEA=2  # green\n```\n"},
 		{"an address", "", "Read https://tea.dev/docs/page.html, written in 1999.\n"},
 		{"a habit", "", "1. **Run it every morning**: build a habit.\n"},
 	}
