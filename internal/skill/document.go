@@ -92,6 +92,9 @@ func (r *docReader) place(l *line) bool {
 		info := strings.TrimLeft(trimmed, trimmed[:1])
 		r.fence = trimmed[:len(trimmed)-len(info)]
 		r.lang = leadingWord(strings.TrimLeft(info, " \t{."))
+		if r.lang == "prompt" { // what stands in it is said to the agent
+			r.fence = ""
+		}
 		return false
 	case strings.HasPrefix(trimmed, "#"):
 		l.kind = heading

@@ -19,6 +19,8 @@ func (j *judge) about() *about {
 		return &j.subject
 	}
 	j.subject.read = true
+	name := strings.Split(j.b.Name, "-")
+	j.subject.servers = slices.Contains(name, "mcp") && slices.ContainsFunc(name, func(w string) bool { return makeVerbs[w] || makingWords[w] })
 	low := strings.ToLower(j.b.Description)
 	words := readWords(strings.ReplaceAll(low, `"`, " "), nil)
 	for i, w := range words {

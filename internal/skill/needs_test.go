@@ -26,7 +26,7 @@ func TestSandboxIsNotNeeded(t *testing.T) {
 		{"script that nothing mentions", "", "Think.\n"},
 		{"its own reference texts", "", "Read references/tea.md. Open `references/tea.md` when unsure. Read that file first.\n"},
 		{"a link to more", "", "See [CONNECTORS.md](../../CONNECTORS.md), then create [a plan](plan.md).\n"},
-		{"what somebody says", "", "- \"Export the report as PDF\" is a request for tea.\n- `/brew Read the files` starts it.\n"},
+		{"what somebody says", "", "- \"Export the report as PDF\" is a request for tea.\n- Say 'edit the file' or 'create a PDF'.\n- `/brew Read the files` starts it.\n"},
 		{"a bad example", "", "❌ Fix all tests in the codebase\n"},
 		{"settings alone", "", "```bash\nexport TEA=1\nTEA=2  # green\n```\n"},
 		{"an address", "", "Read https://tea.dev/docs/page.html, written in 1999.\n"},

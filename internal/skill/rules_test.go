@@ -28,6 +28,7 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-BOX-COMMAND", body: "Then `teapot brew --hot`.\n", line: 5},
 	{rule: "JOY-BOX-PATH", body: "- Save the summary under `out/report.md`.\n", line: 5},
 	{rule: "JOY-BOX-FILES", body: "1. Read the uploaded PDF.\n", line: 5},
+	{rule: "JOY-BOX-FILES", body: "````prompt\nCreate the project files.\n````\n", line: 6},
 	{rule: "JOY-BOX-FILES", body: "Then search the codebase for it.\n", line: 5},
 	{rule: "JOY-BOX-NAMES", body: "`a.json`, `b.json`,\n`src/c.ts` and `d.md`\n", line: 6},
 	{rule: "JOY-BOX-FORMAT", body: "- Word document (.docx), one page\n", line: 5},
@@ -51,6 +52,10 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-TOOL-COMMAND", body: "```sh\ngh pr view\ngh pr diff\ngh pr checks\n```\n", line: 6},
 	{rule: "JOY-TOOL-API", body: "```sh\ncurl -s \\\n  https://api.tea.dev/v1/leaves\n```\n", line: 7},
 	{rule: "JOY-TOOL-SCRIPT", body: "Run x.py.\n", files: []string{"x.py", "import requests\nrequests.get('https://api.tea.dev/v1')\n"}, line: 2, file: "x.py"},
+	{
+		rule: "JOY-TOOL-SCRIPT-COMMAND", body: "Run x.sh.\n", files: []string{"x.sh", "# first\nn=$(gh pr view)\ngh pr diff\n"},
+		line: 2, file: "x.sh",
+	},
 	{rule: "JOY-TOOL-SECRET", front: "metadata:\n  claw: {requires: {env: [TEA_API_KEY]}}\n", body: "Brew.\n", line: 4},
 	{rule: "JOY-TOOL-KEY", body: "```sh\nexport TEA_API_KEY=x\n```\nThen `TEA_API_KEY` is there.\n", line: 6},
 	{rule: "JOY-TOOL-KEY-SAID", body: "`TEA_API_KEY` is required.\n", line: 5},

@@ -44,6 +44,11 @@ var toolRules = []rule{
 		points: 3, whole: matchScriptHosts,
 	},
 	{
+		id: "JOY-TOOL-SCRIPT-COMMAND", means: "a script that the text runs calls a program of the service",
+		reason: "the skill does what its script does",
+		points: 2, most: 2, whole: matchScriptCommands,
+	},
+	{
 		id: "JOY-TOOL-SECRET", means: "it declares to need a credential",
 		reason: "a key is there for a service",
 		points: 3, whole: matchDeclaredSecrets,

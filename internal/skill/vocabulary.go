@@ -111,7 +111,8 @@ var (
 		next.js node.js typescript javascript python rust golang java kotlin swift swiftui flutter django fastapi rails laravel
 		terraform kubernetes helm docker dockerfile ci/cd bug bugs endpoint endpoints schema schemas
 		repository ui extension extensions bot bots game games monorepo monorepos workspace
-		workspaces caching observability tracing authentication infrastructure hooks webhooks`)
+		workspaces caching observability tracing authentication infrastructure hooks webhooks
+		wrapper wrappers codec codecs middleware`)
 )
 
 // Formats that only a program writes, as extension and as a name.

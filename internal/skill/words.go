@@ -17,7 +17,11 @@ func readWords(low string, out []word) []word {
 	out = out[:0]
 	start, stop := true, false
 	for i := 0; i < len(low) && len(out) < maxWords; {
-		if end := passedOver(low[i:]); end > 0 {
+		end := passedOver(low[i:])
+		if low[i] == '\'' && (i == 0 || strings.IndexByte(" (,:", low[i-1]) >= 0) {
+			end = singleQuoted(low[i:])
+		}
+		if end > 0 {
 			i, stop = i+end, true
 			continue
 		}
@@ -28,7 +32,7 @@ func readWords(low string, out []word) []word {
 			i++
 			continue
 		}
-		end := i + 1
+		end = i + 1
 		for end < len(low) && (wordByte(low[end]) || inWord(low, end)) {
 			end++
 		}
@@ -68,6 +72,15 @@ func passedOver(s string) int {
 // maxPassed is the longest link or quotation that is passed over, in bytes; a longer one is read like any text. It keeps
 // the time for a line of opening brackets linear.
 const maxPassed = 400
+
+// singleQuoted is the length of a text in single quotation marks that are no apostrophes; 0 when it is none.
+func singleQuoted(s string) int {
+	end := quoted(s, 1, "'")
+	if end == 0 || end < len(s) && wordByte(s[end]) {
+		return 0
+	}
+	return end
+}
 
 // quoted is the length of a text that ends with a mark, both included; 0 when it does not end on the line.
 func quoted(s string, from int, mark string) int {
