@@ -6,28 +6,6 @@ import (
 	"strings"
 )
 
-// matchScriptCommands looks into the shell scripts that the text runs for programs that talk to a service.
-func matchScriptCommands(j *judge) (out []hit) {
-	for _, p := range j.b.candidatePaths {
-		if path.Ext(p) != ".sh" {
-			continue
-		}
-		data := j.b.Contents[p]
-		for n, text := range strings.Split(string(data[:min(len(data), maxScript)]), "\n") {
-			for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("|;&()`", c) }) {
-				words := trimWords(strings.Fields(part))
-				if len(words) < 2 {
-					continue
-				}
-				if s := byCommand[words[0]]; s != nil && !(command{words: words}).installs() {
-					out = append(out, hit{need: s.need(), file: p, line: n + 1, seen: text})
-				}
-			}
-		}
-	}
-	return out
-}
-
 func matchActions(j *judge) (out []hit) {
 	for _, a := range j.b.Actions {
 		connection, _, _ := strings.Cut(a, ".")
