@@ -100,6 +100,9 @@ func (a *app) showBuild(v buildView) error {
 		return a.printJSON(v)
 	}
 	a.sayFindings(v.Findings, v.Notes)
+	if v.to == a.err && a.quiet {
+		return nil // the lock itself is the product
+	}
 	if err := a.printChanges(v.to, v.Changes); err != nil {
 		return err
 	}
