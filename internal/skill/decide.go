@@ -33,7 +33,7 @@ func (j *judge) ask(tables ...[]rule) [][]found {
 		l := &j.b.doc.lines[i]
 		j.words = j.words[:0]
 		if l.instruction() {
-			j.words = readWords(l.low, j.words)
+			j.words = readWords(l.said(), j.words)
 		}
 		for t := range out {
 			for k := range out[t] {
@@ -68,8 +68,10 @@ func (j *judge) sandbox(all []found) (required, unsure bool, evidence []Evidence
 	case sum >= enough:
 		return true, false, evidence
 	case sum == enough-1:
-		return true, true, append(evidence, Evidence{ruleUnsure, j.b.skillPath(), 0,
-			"unsure: there are signs of work in a sandbox and nothing settles it, so it is taken as needed"})
+		return true, true, append(evidence, Evidence{
+			ruleUnsure, j.b.skillPath(), 0,
+			"unsure: there are signs of work in a sandbox and nothing settles it, so it is taken as needed",
+		})
 	case len(evidence) > 0:
 		none.Line = 0
 		none.Detail = fmt.Sprintf("what was seen weighs %d of the %d points that settle it: no command, code or work on files",

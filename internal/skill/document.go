@@ -32,6 +32,16 @@ type line struct {
 // document is the body as lines, so that rules ask what a line is and not how Markdown spells it.
 type document struct{ lines []line }
 
+// holdsCode reports a block of program code outside of what is set up or optional.
+func (d *document) holdsCode() bool {
+	for i := range d.lines {
+		if l := &d.lines[i]; l.kind == code && codeLangs[l.lang] && !l.setup && !l.optional {
+			return true
+		}
+	}
+	return false
+}
+
 // docReader takes a body apart, line by line.
 type docReader struct {
 	fence, lang   string
@@ -137,6 +147,15 @@ func spans(text string) (out []string) {
 
 // instruction reports a line that tells the reader something to do or know; a comment is not rendered to anybody.
 func (l *line) instruction() bool { return l.kind == prose || l.kind == heading || l.kind == quote }
+
+// said is the line in lower case as it is read for instructions. What follows "Prompt:" in quotation marks is said to an
+// agent that carries the skill out, and is no quotation.
+func (l *line) said() string {
+	if words := strings.TrimLeft(l.low, " \t-*>"); strings.HasPrefix(words, "prompt:") || strings.HasPrefix(words, "prompt**:") {
+		return strings.ReplaceAll(words, `"`, " ")
+	}
+	return l.low
+}
 
 // conditional reports a line that begins with a condition: what it tells to do is done in some runs only.
 func (l *line) conditional() bool {

@@ -23,6 +23,7 @@ func (j *judge) about() *about {
 	j.subject.servers = slices.Contains(name, "mcp") && slices.ContainsFunc(name, func(w string) bool { return makeVerbs[w] || makingWords[w] })
 	low := strings.ToLower(j.b.Description)
 	words := readWords(strings.ReplaceAll(low, `"`, " "), nil)
+	j.subject.software = firstOf(words, integrating) != "" && j.b.doc.holdsCode()
 	for i, w := range words {
 		if makeVerbs[w.text] && near(words, i, 8, devNouns) >= 0 || w.text == "sdk" && firstOf(words, referenceWords) != "" {
 			j.subject.software = true
@@ -46,7 +47,7 @@ func following(words []word, i, reach int, set map[string]bool) bool {
 }
 
 // matchRequest looks for a request to a host that is made by a command or by a script's code.
-func matchRequest(j *judge, l *line) (out []hit) {
+func matchRequest(_ *judge, l *line) (out []hit) {
 	if host := remoteShell(l); host != "" {
 		return []hit{{need: Need{host, KindAPI}, line: l.no, seen: l.text, optional: l.optional || l.setup}}
 	}
@@ -93,7 +94,11 @@ func matchCall(j *judge, l *line) []hit {
 	if len(l.commands) > 0 && downloaders[path.Base(l.commands[0].words[0])] {
 		return nil
 	}
-	return asServices(matchRequest(j, l))
+	hits := asServices(matchRequest(j, l))
+	if len(hits) == 1 && hits[0].need.Name == "" && hasAny(l.low+" ", intoFiles) {
+		return nil // a file from somewhere is no service
+	}
+	return hits
 }
 
 // asServices names services in place of their hosts.
@@ -169,6 +174,14 @@ func matchWeb(j *judge, l *line) []hit {
 		}
 	}
 	if !ok {
+		return nil
+	}
+	return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional || l.conditional()}}
+}
+
+// matchDownload looks for an instruction to download what is no program.
+func matchDownload(j *judge, l *line) []hit {
+	if l.setup || !told(j.words, downloadVerbs, 6, downloadNouns) {
 		return nil
 	}
 	return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional || l.conditional()}}

@@ -106,26 +106,33 @@ func matchReferences(j *judge) (out []hit) {
 			break
 		}
 		data := j.b.Contents[f.Path]
-		if line, seen := firstCode(string(data[:min(len(data), maxReference)])); line > 0 {
-			out = append(out, hit{file: f.Path, line: line, seen: seen})
+		blocks := codeBlocks(string(data[:min(len(data), maxReference)]))
+		for i, h := range blocks {
+			if h.file = f.Path; i == 0 || i == manyBlocks-1 {
+				out = append(out, h)
+			}
 		}
 	}
 	return out
 }
 
-// firstCode is the first line of a fence of code or commands; 0 when there is none.
-func firstCode(text string) (line int, seen string) {
-	for n := 1; ; n++ {
+// manyBlocks is from how many blocks on a text is about code and does not only show some.
+const manyBlocks = 3
+
+// codeBlocks are the first lines of the first manyBlocks fences of code or commands.
+func codeBlocks(text string) (out []hit) {
+	for n := 1; len(out) < manyBlocks; n++ {
 		before, rest, more := strings.Cut(text, "\n")
 		if open := strings.TrimLeft(before, " \t>"); strings.HasPrefix(open, "```") {
 			if lang := leadingWord(strings.ToLower(strings.TrimLeft(open, "`"))); codeLangs[lang] || shellLangs[lang] {
-				seen, _, _ = strings.Cut(rest, "\n")
-				return n + 1, seen
+				seen, _, _ := strings.Cut(rest, "\n")
+				out = append(out, hit{line: n + 1, seen: seen})
 			}
 		}
 		if !more {
-			return 0, ""
+			break
 		}
 		text = rest
 	}
+	return out
 }

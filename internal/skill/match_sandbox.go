@@ -99,3 +99,25 @@ func hasPrefix(s string, prefixes []string) bool {
 	}
 	return false
 }
+
+// manyFunctions is from how many functions on a text is for somebody who writes code.
+const manyFunctions = 4
+
+// matchFunctions counts the functions that are named between backquotes as calls: brew(), Kettle.fill(...), tea::pour.
+// Formulas of spreadsheets have names of capitals.
+func matchFunctions(j *judge) []hit {
+	seen := map[string]bool{}
+	for i := range j.b.doc.lines {
+		l := &j.b.doc.lines[i]
+		for _, s := range l.spans {
+			name, _, call := strings.Cut(s, "(")
+			if call && strings.HasSuffix(s, ")") && strings.ToUpper(name) != name && onlyName(strings.NewReplacer(".", "", "::", "").Replace(name)) {
+				seen[name] = true
+			}
+		}
+		if len(seen) >= manyFunctions {
+			return sees(true, l)
+		}
+	}
+	return nil
+}

@@ -39,7 +39,7 @@ func matchScripts(j *judge) (out []hit) {
 		}
 		found := false
 		for n, text := range strings.Split(low, "\n") {
-			if t := strings.TrimSpace(text); strings.HasPrefix(t, "#") || strings.HasPrefix(t, "//") || !strings.Contains(t, "://") {
+			if t := strings.TrimSpace(text); strings.HasPrefix(t, "#") || strings.HasPrefix(t, "//") || !strings.Contains(t, "://") || hasAny(t, forReaders) {
 				continue
 			}
 			for _, h := range hosts(text) {
@@ -55,13 +55,15 @@ func matchScripts(j *judge) (out []hit) {
 	return out
 }
 
-// matchScriptCommands looks into the shell scripts that the text runs for programs that talk to a service.
+// matchScriptCommands looks into the scripts that the text runs for programs that talk to a service: in the lines of
+// shell scripts, and as the first of a list of arguments in others.
 func matchScriptCommands(j *judge) (out []hit) {
 	for _, p := range j.b.candidatePaths {
+		data := j.b.Contents[p]
 		if path.Ext(p) != ".sh" {
+			out = append(out, startedPrograms(p, string(data[:min(len(data), maxScript)]))...)
 			continue
 		}
-		data := j.b.Contents[p]
 		for n, text := range strings.Split(string(data[:min(len(data), maxScript)]), "\n") {
 			for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("|;&()`", c) }) {
 				words := trimWords(strings.Fields(part))
@@ -71,6 +73,20 @@ func matchScriptCommands(j *judge) (out []hit) {
 				if s := byCommand[words[0]]; s != nil && !(command{words: words}).installs() {
 					out = append(out, hit{need: s.need(), file: p, line: n + 1, seen: text})
 				}
+			}
+		}
+	}
+	return out
+}
+
+// startedPrograms are the programs of services that a script starts with a list of arguments, as in ["gh", "pr"].
+func startedPrograms(p, script string) (out []hit) {
+	for n, text := range strings.Split(script, "\n") {
+		for _, opener := range []string{`["`, `['`} {
+			_, rest, ok := strings.Cut(text, opener)
+			name, more, closed := strings.Cut(rest, opener[1:])
+			if s := byCommand[name]; ok && closed && s != nil && strings.HasPrefix(more, ",") {
+				out = append(out, hit{need: s.need(), file: p, line: n + 1, seen: text})
 			}
 		}
 	}

@@ -55,7 +55,8 @@ func onlyName(s string) bool {
 
 // matchServerProse looks for the word mcp in an instruction that uses it.
 func matchServerProse(j *judge, l *line) []hit {
-	if !l.instruction() || !strings.Contains(l.low, "mcp") || j.about().servers {
+	row := strings.HasPrefix(strings.TrimSpace(l.text), "|") // tells what there is, not what to do
+	if !l.instruction() || row || !strings.Contains(l.low, "mcp") || j.about().servers {
 		return nil
 	}
 	for i, w := range j.words {

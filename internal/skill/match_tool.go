@@ -130,3 +130,20 @@ func matchAbout(j *judge) (out []hit) {
 	}
 	return out
 }
+
+// matchCategory looks for a place holder of connectors in an instruction that works with it. Its name goes on to the
+// mark that closes it, or is one word.
+func matchCategory(_ *judge, l *line) []hit {
+	before, rest, ok := strings.Cut(l.low, "~~")
+	if !ok || l.setup || !l.instruction() || l.conditional() {
+		return nil
+	}
+	end := strings.IndexAny(rest, "`*~")
+	if end < 0 {
+		end = strings.IndexFunc(rest, func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') })
+	}
+	if name := rest[:max(end, 0)]; name != "" && told(readWords(before+" "+rest, nil), callVerbs, 9, set(leadingWord(name))) {
+		return []hit{{need: Need{name, KindMCP}, line: l.no, seen: l.text, optional: l.optional}}
+	}
+	return nil
+}

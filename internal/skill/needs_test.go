@@ -30,6 +30,8 @@ func TestSandboxIsNotNeeded(t *testing.T) {
 		{"a bad example", "", "❌ Fix all tests in the codebase\n"},
 		{"settings alone", "", "```bash\nexport TEA=1\nTEA=2  # green\n```\n"},
 		{"an address", "", "Read https://tea.dev/docs/page.html, written in 1999.\n"},
+		{"a file system", "", "Store it in file systems or elsewhere.\n"},
+		{"three functions", "", "`a()`, `b()`, `c()`, and `SUM(A1)` in a sheet.\n"},
 		{"a habit", "", "1. **Run it every morning**: build a habit.\n"},
 	}
 	for _, c := range cases {
@@ -67,21 +69,49 @@ func TestToolsAndHosts(t *testing.T) {
 		name, front, body        string
 		tools, network, optional []skill.Need
 	}{
-		{"actions", "allowed_tools:\n  - railway.get_logs\n  - slack.reply_message\n", "Read.\n",
-			[]skill.Need{{"railway", "action"}, {"slack", "action"}}, []skill.Need{{"", "api"}}, nil},
+		{
+			"actions", "allowed_tools:\n  - railway.get_logs\n  - slack.reply_message\n", "Read.\n",
+			[]skill.Need{{"railway", "action"}, {"slack", "action"}},
+			[]skill.Need{{"", "api"}},
+			nil,
+		},
 		{"a server of one's own machine", "requires: {mcp: [playwright]}\n", "Click.\n", []skill.Need{{"playwright", "local"}}, nil, nil},
-		{"a request", "", "```sh\ncurl https://api.tea.dev/v1 | jq .\n```\n",
-			[]skill.Need{{"tea", "service"}}, []skill.Need{{"api.tea.dev", "api"}}, nil},
-		{"a request abroad", "", "```sh\ncurl https://api.tea.co.uk/v1\n```\n",
-			[]skill.Need{{"tea", "service"}}, []skill.Need{{"api.tea.co.uk", "api"}}, nil},
-		{"a request and its key", "", "```sh\ncurl -H \"X: $TEA_API_KEY\" https://api.tea.dev/v1\n```\n",
-			[]skill.Need{{"tea", "service"}}, []skill.Need{{"api.tea.dev", "api"}}, nil},
-		{"another machine", "", "```sh\nssh -p 22 me@box.tea.dev ls\n```\n",
-			[]skill.Need{{"tea", "service"}}, []skill.Need{{"box.tea.dev", "api"}}, nil},
-		{"optional here, needed there", "", "## If available\n```sh\ncurl https://a.dev/x\n```\n## Then\n```sh\ncurl https://a.dev/y\n```\n",
-			[]skill.Need{{"a", "service"}}, []skill.Need{{"a.dev", "api"}}, nil},
-		{"a request to an address in a variable", "", "```sh\ncurl \"$TEA_URL\"\n```\n",
-			[]skill.Need{{"", "service"}}, []skill.Need{{"", "api"}}, nil},
+		{
+			"a request", "", "```sh\ncurl https://api.tea.dev/v1 | jq .\n```\n",
+			[]skill.Need{{"tea", "service"}},
+			[]skill.Need{{"api.tea.dev", "api"}},
+			nil,
+		},
+		{
+			"a request abroad", "", "```sh\ncurl https://api.tea.co.uk/v1\n```\n",
+			[]skill.Need{{"tea", "service"}},
+			[]skill.Need{{"api.tea.co.uk", "api"}},
+			nil,
+		},
+		{
+			"a request and its key", "", "```sh\ncurl -H \"X: $TEA_API_KEY\" https://api.tea.dev/v1\n```\n",
+			[]skill.Need{{"tea", "service"}},
+			[]skill.Need{{"api.tea.dev", "api"}},
+			nil,
+		},
+		{
+			"another machine", "", "```sh\nssh -p 22 me@box.tea.dev ls\n```\n",
+			[]skill.Need{{"tea", "service"}},
+			[]skill.Need{{"box.tea.dev", "api"}},
+			nil,
+		},
+		{
+			"optional here, needed there", "", "## If available\n```sh\ncurl https://a.dev/x\n```\n## Then\n```sh\ncurl https://a.dev/y\n```\n",
+			[]skill.Need{{"a", "service"}},
+			[]skill.Need{{"a.dev", "api"}},
+			nil,
+		},
+		{
+			"a request to an address in a variable", "", "```sh\ncurl \"$TEA_URL\"\n```\n",
+			[]skill.Need{{"", "service"}},
+			[]skill.Need{{"", "api"}},
+			nil,
+		},
 		{"a daemon", "", "```sh\ndocker ps\ndocker logs x\ndocker stop x\n```\n", []skill.Need{{"docker", "local"}}, nil, nil},
 		{"several services, each once", "", "Pull Jira.\nFetch Asana.\n", []skill.Need{{"asana", "service"}, {"jira", "service"}}, []skill.Need{{"", "api"}}, nil},
 		{"the web", "", "Search the web for it.\n", nil, []skill.Need{{"", "api"}}, nil},
@@ -90,6 +120,12 @@ func TestToolsAndHosts(t *testing.T) {
 
 		{"an installation", "", "```sh\ncurl -fsSL https://tea.dev/install.sh | sh\npip install tea\n```\n", nil, nil, nil},
 		{"an example", "", "```sh\ncurl https://api.example.com/v1 http://localhost:80/\n```\n", nil, nil, nil},
+		{"a connector of a kind, once", "", "Search ~~crm.\n", nil, nil, nil},
+		{"a connector of a kind, if there", "", "If there is one, search ~~crm.\nIf not, pull ~~crm.\n", nil, nil, nil},
+		{"a file from somewhere", "", "```sh\ncurl -fsSL \"$BASE/tea.py\" -o tea.py\n```\n", nil, []skill.Need{{"", "api"}}, nil},
+		{"a program to install", "", "## Setup\nDownload the images.\n", nil, nil, nil},
+		{"a table of servers", "", "| `mode` | use the Tea MCP server |\n| x | use the Tea MCP server |\n", nil, nil, nil},
+		{"a requirement that is none", "compatibility: Docker is optional, needs tea\n", "Brew.\n", nil, nil, nil},
 		{"a link", "", "See https://api.tea.dev/docs.\n", nil, nil, nil},
 		{"set-up of a connector", "", "```sh\nclaude mcp add tea https://mcp.tea.dev\n```\n", nil, nil, nil},
 		{"a passing command", "", "Say `gh pr view 1` if you like.\n", nil, nil, nil},
@@ -118,6 +154,24 @@ func TestSoftwareIsNotTheSkill(t *testing.T) {
 	require.True(t, n.Sandbox)
 	require.Empty(t, n.Tools, "%v", n.Evidence)
 	require.Empty(t, n.Network)
+}
+
+// What implements something for a service shows its calls as code; a product by its name alone is an example.
+func TestProductsAreNotAlwaysServices(t *testing.T) {
+	for name, c := range map[string][2]string{
+		"implemented":   {"Implement Stripe checkouts with Stripe.", "Set up Stripe.\nStripe pays.\nUse Stripe.\nUse Stripe.\n```python\nstripe.pay()\n```\n"},
+		"with code":     {"Analyse data using Polars.", "Read it in Polars.\nTake it from Polars.\n```python\npolars.scan()\n```\n"},
+		"once":          {"Plan teas using Tea Room.", "Look in Tea Room.\n"},
+		"a language":    {"Count using Python.", "Count in Python.\nCount using Python.\n"},
+		"an acronym":    {"Write texts via HTML.", "Write in HTML.\nRead from HTML.\n"},
+		"no name":       {"Plan teas using care, from", "Look in care.\n"},
+		"makes skills":  {"Create skills that use MCP tools.", "Use the Tea MCP server.\nCall the Tea MCP tools.\n"},
+		"not a product": {"Plan using", "Think.\n"},
+	} {
+		n := load(t, bundleFS("SKILL.md", "---\nname: my-skill\ndescription: "+c[0]+"\n---\n"+c[1])).Needs()
+		require.Empty(t, n.Tools, "%s: %v", name, n.Evidence)
+		require.Empty(t, n.Network, name)
+	}
 }
 
 func TestDeclaredProgramsAndVariables(t *testing.T) {

@@ -14,6 +14,11 @@ var networkRules = []rule{
 		points: 3, line: matchWeb,
 	},
 	{
+		id: "JOY-NET-DOWNLOAD", means: "the text tells to download data",
+		reason: "data, models and media come from elsewhere while the skill works; programs and libraries are installed before",
+		points: 3, line: matchDownload,
+	},
+	{
 		id: "JOY-NET-ABOUT", means: "the description is about searching or reading the web",
 		reason: "what a skill is for it cannot do without",
 		points: 3, whole: matchAboutWeb,

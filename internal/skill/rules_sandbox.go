@@ -60,8 +60,8 @@ var sandboxRules = []rule{
 	},
 	{
 		id: "JOY-BOX-REFERENCE", means: "a text that it sends the reader to holds code or commands",
-		reason: "reference texts are part of the instructions, and further from the work than SKILL.md",
-		points: 1, whole: matchReferences,
+		reason: "reference texts are part of the instructions, and further from the work than SKILL.md; three blocks in one text count twice",
+		points: 1, most: 2, whole: matchReferences,
 	},
 	{
 		id: "JOY-BOX-COMPATIBILITY", means: "compatibility names an environment to run programs in",
@@ -72,6 +72,11 @@ var sandboxRules = []rule{
 		id: "JOY-BOX-PURPOSE", means: "the description is about writing or changing software",
 		reason: "who writes software edits a code base; the description says when the skill is used, not yet what it does",
 		points: 2, whole: matchPurpose,
+	},
+	{
+		id: "JOY-BOX-FUNCTIONS", means: "the text names functions to call",
+		reason: "four or more functions of a library are named for somebody who writes code with them",
+		points: 2, whole: matchFunctions,
 	},
 	{
 		id: "JOY-BOX-CONFIG", means: "a block holds configuration or markup",

@@ -15,6 +15,7 @@ type ruleCase struct {
 	files             []string // more files, as pairs
 	line              int      // of SKILL.md or of file
 	file              string   // in the bundle; empty is SKILL.md
+	at                int      // which of the rule's evidence
 }
 
 var ruleCases = []ruleCase{
@@ -35,6 +36,12 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-BOX-RUN", body: "Then run the tests.\n", line: 5},
 	{rule: "JOY-BOX-PROGRAMS", front: "metadata:\n  tea: {requires: {bins: [kettle]}}\n", body: "Boil.\n", line: 4},
 	{rule: "JOY-BOX-REFERENCE", body: "See references/brew.md.\n", files: []string{"references/brew.md", "# Brew\n```sh\nkettle on\n```\n"}, line: 3, file: "references/brew.md"},
+	{
+		rule: "JOY-BOX-REFERENCE", body: "See brew.md.\nThink.\n", line: 8, file: "brew.md", at: 1,
+		files: []string{"brew.md", "```sh\na\n```\n```py\nb\n```\n```py\nc\n```\n"},
+	},
+	{rule: "JOY-BOX-FUNCTIONS", body: "Call `fill()` and `Kettle.boil(90)`.\n`SUM(A1)` is none.\nThen `tea::pour()`, `drink()`.\n", line: 7},
+	{rule: "JOY-BOX-FILES", body: "- Prompt: \"Analyze the codebase and say what it does.\"\n", line: 5},
 	{rule: "JOY-BOX-COMPATIBILITY", front: "compatibility: Requires Python 3.12\n", body: "Brew.\n", line: 4},
 	{rule: "JOY-BOX-CONFIG", body: "```yaml\na: b\n```\n", line: 6},
 	{rule: "JOY-BOX-SETUP", body: "## Set up\n```sh\nkettle on\n```\n", line: 7},
@@ -56,6 +63,11 @@ var ruleCases = []ruleCase{
 		rule: "JOY-TOOL-SCRIPT-COMMAND", body: "Run x.sh.\n", files: []string{"x.sh", "# first\nn=$(gh pr view)\ngh pr diff\n"},
 		line: 2, file: "x.sh",
 	},
+	{rule: "JOY-TOOL-SCRIPT-COMMAND", body: "Run x.py.\n", files: []string{"x.py", "\ncmd = [\"gh\", \"pr\"]\ncmd = ['gh', n]\n"}, line: 2, file: "x.py"},
+	{rule: "JOY-TOOL-COMPATIBILITY", front: "compatibility: Requires docker.\n", body: "Brew.\n", line: 4},
+	{rule: "JOY-TOOL-NEVER", front: "requires: {mcp: slack}\nallowed_tools: [slack.post]\n", body: "You never talk to Slack.\n", line: 7},
+	{rule: "JOY-TOOL-CATEGORY", body: "Search ~~crm for it.\n- Use `~~tea room` tools.\n- Update **~~crm**\n", line: 5},
+	{rule: "JOY-TOOL-PRODUCT", body: "Look it up in Tea Room.\nAll comes from Tea Room.\n", line: 5},
 	{rule: "JOY-TOOL-SECRET", front: "metadata:\n  claw: {requires: {env: [TEA_API_KEY]}}\n", body: "Brew.\n", line: 4},
 	{rule: "JOY-TOOL-KEY", body: "```sh\nexport TEA_API_KEY=x\n```\nThen `TEA_API_KEY` is there.\n", line: 6},
 	{rule: "JOY-TOOL-KEY-SAID", body: "`TEA_API_KEY` is required.\n", line: 5},
@@ -67,6 +79,7 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-TOOL-ABOUT-MCP", body: "Brew.\n", line: 3},
 	{rule: "JOY-NET-REQUEST", body: "```sh\ncurl https://api.tea.dev/v1\n```\n", line: 6},
 	{rule: "JOY-NET-WEB", body: "Use WebFetch to read the page.\n", line: 5},
+	{rule: "JOY-NET-DOWNLOAD", body: "Then download the firmware.\n", line: 5},
 	{rule: "JOY-NET-ABOUT", body: "Brew.\n", line: 3},
 	{rule: "JOY-NET-LIBRARY", body: "```python\nm = AutoModel.from_pretrained('tea')\n```\n", line: 6},
 	{rule: "JOY-NET-SCRIPT", body: "Run x.py.\n", files: []string{"x.py", "import requests\n"}, line: 0, file: "x.py"},
@@ -77,6 +90,7 @@ var descriptions = map[string]string{
 	"JOY-BOX-PURPOSE":    "Use when writing React components for an app.",
 	"JOY-TOOL-ABOUT":     "Search and post to Slack via its tools.",
 	"JOY-TOOL-ABOUT-MCP": "Brew tea via the Kettle MCP server.",
+	"JOY-TOOL-PRODUCT":   "Prepares a call using Tea Room signals.",
 	"JOY-NET-ABOUT":      "Answers on tea, with web search.",
 }
 
@@ -95,6 +109,7 @@ func TestEveryRuleHasABundle(t *testing.T) {
 			needs := b.Needs()
 			at := slices.IndexFunc(needs.Evidence, func(e skill.Evidence) bool { return e.Rule == c.rule })
 			require.GreaterOrEqual(t, at, 0, "%v", needs.Evidence)
+			at += c.at
 			file := "my-skill/SKILL.md"
 			if c.file != "" {
 				file = "my-skill/" + c.file

@@ -19,6 +19,16 @@ var toolRules = []rule{
 		points: 3, whole: matchDeclaredServers,
 	},
 	{
+		id: "JOY-TOOL-COMPATIBILITY", means: "compatibility requires a program of the service",
+		reason: "a declared requirement is the best evidence there is",
+		points: 3, whole: matchRequiredService,
+	},
+	{
+		id: "JOY-TOOL-NEVER", means: "the skill says that it does not talk to the service",
+		reason: "what is done for a service, on files of its own, is no call",
+		points: -3, line: matchNeverTalks,
+	},
+	{
 		id: "JOY-TOOL-MCP", means: "it names a tool of an MCP server",
 		reason: "mcp__server__tool and Server:tool are how agents spell such calls",
 		points: 3, line: matchServerTool,
@@ -74,6 +84,11 @@ var toolRules = []rule{
 		points: 2, most: 2, shared: true, line: matchServiceProse,
 	},
 	{
+		id: "JOY-TOOL-CATEGORY", means: "it works with a connector of this kind",
+		reason: "~~crm stands for whichever product is connected; an instruction to use it, where it is not said to be optional",
+		points: 2, most: 2, line: matchCategory,
+	},
+	{
 		id: "JOY-TOOL-NAMED", means: "it speaks of the service again and again",
 		reason: "what a text keeps coming back to is seldom an example",
 		points: 1, least: 3, line: matchNamed,
@@ -82,6 +97,11 @@ var toolRules = []rule{
 		id: "JOY-TOOL-ABOUT", means: "the description is about working with the service",
 		reason: "what a skill is for it cannot do without",
 		points: 2, whole: matchAbout,
+	},
+	{
+		id: "JOY-TOOL-PRODUCT", means: "it works with the product that the description names",
+		reason: "a product by and in which the work is done, in a text without program code, is a service; one place may be an example",
+		points: 2, most: 2, whole: matchProduct,
 	},
 	{
 		id: "JOY-TOOL-ABOUT-MCP", means: "the description is about working through an MCP server",

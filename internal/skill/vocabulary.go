@@ -20,8 +20,10 @@ var (
 		terraform tf dockerfile docker makefile make cmake groovy gdscript glsl wgsl nix matlab latex tex typst razor cuda func`)
 	configLangs = set(`yaml yml toml ini xml html css scss less jsonc json5 nginx env dotenv properties graphql proto prisma
 		diff patch sql promql`)
-	codeOpeners = []string{"import ", "from ", "def ", "class ", "const ", "let ", "function ", "public ", "private ", "#include",
-		"package ", "async ", "export ", "func ", "fn ", "return "}
+	codeOpeners = []string{
+		"import ", "from ", "def ", "class ", "const ", "let ", "function ", "public ", "private ", "#include",
+		"package ", "async ", "export ", "func ", "fn ", "return ",
+	}
 )
 
 // commandNames begin a line that is meant to be run; ambiguous ones begin sentences too and count only where more of a
@@ -38,26 +40,38 @@ var (
 		semgrep codeql trivy nmap latexmk pdflatex duckdb dbt nargo cdk sam stripe clawdbot openclaw modal hf kaggle latch gog`)
 	ambiguous = set(`make find go source export convert cast head tail touch cat bundle turbo forge claude codex gemini swift
 		dart fly julia cd ls stripe sam modal openclaw clawdbot latch`)
-	installing = []string{" install ", " i -g", " npm ci ", " mcp add", " brew ", " apt ", " apt-get ", " pip ", " npm create ",
-		" plugin ", " skills add", " git clone "}
-	connecting = []string{"mcp add", "mcp install", "mcp login", "mcp auth", "skill add", "skills add", "skill install",
+	installing = []string{
+		" install ", " i -g", " npm ci ", " mcp add", " brew ", " apt ", " apt-get ", " pip ", " npm create ",
+		" plugin ", " skills add", " git clone ",
+	}
+	connecting = []string{
+		"mcp add", "mcp install", "mcp login", "mcp auth", "skill add", "skills add", "skill install",
 		"skills install", "plugin marketplace", "plugin install", "plugin add", "/plugin ", "/mcp ", "clawhub ", "clawdhub ",
-		"codex --enable", "claude --plugin-dir", " mcp client"}
+		"codex --enable", "claude --plugin-dir", " mcp client",
+	}
 )
 
 // Headings and words that say what a part is to the reader.
 var (
-	setupHeadings = []string{"setup", "set up", "set-up", "install", "prerequisite", "requirements", "getting started",
+	setupHeadings = []string{
+		"setup", "set up", "set-up", "install", "prerequisite", "requirements", "getting started",
 		"before you start", "before you begin",
-		"configuration", "authenticat", "connecting", "troubleshooting"}
-	optionalHeadings = []string{"supercharged", "related", "see also", "further reading", "troubleshoot", "resources",
-		"links", "alternative"}
-	optionalWords = []string{"optional", "if connected", "if available", "when available", "if you have", "if connectors",
+		"configuration", "authenticat", "connecting", "troubleshooting",
+	}
+	optionalHeadings = []string{
+		"supercharged", "related", "see also", "further reading", "troubleshoot", "resources",
+		"links", "alternative",
+	}
+	optionalWords = []string{
+		"optional", "if connected", "if available", "when available", "if you have", "if connectors",
 		"is connected:", "is connected,", "are connected", "where available", "if configured", "fall back", "fallback",
-		"if installed"}
+		"if installed",
+	}
 	sampleMarks = []string{"❌", "✅", "✗", "✓", "👎", "👍"} // such a line shows what is good or bad
-	noTools     = []string{"you have no tools", "no tool calls", "calls no tool", "never call a tool", "makes no calls itself",
-		"do not call any tool", "do not attempt any tool call", "no tools are available", "without any tool"}
+	noTools     = []string{
+		"you have no tools", "no tool calls", "calls no tool", "never call a tool", "makes no calls itself",
+		"do not call any tool", "do not attempt any tool call", "no tools are available", "without any tool",
+	}
 )
 
 // leads are words after which an instruction may begin in the middle of a line.
@@ -104,7 +118,7 @@ var (
 	makingVerbs = set(`implement implements implementing implementation build builds building develop developing development
 		configure configuring integrate integration embedding coding coder developer`)
 	techTerms = set(`sdk rag websocket websockets microservices mtls oauth coding coder arduino lwc apex flutter react android ios
-		unity unreal xcode devops gitops embeddings retrieval vector graphql grpc webhooks webview monoliths`)
+		unity unreal xcode .net node.js devops gitops embeddings retrieval vector graphql grpc webhooks webview monoliths`)
 	devNouns = set(`code codebase codebases app apps application applications component components api apis sdk server servers
 		pipeline pipelines frontend backend website websites script scripts plugin plugins test tests software
 		library package packages function functions module modules repl query queries react vue svelte angular

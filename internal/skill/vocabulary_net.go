@@ -10,7 +10,12 @@ var (
 	// plainWords stand before "MCP" and name no server.
 	plainWords = set(`the an a any your this that via use using of for with through and or to each all no remote other server as if
 		available required supported key primary core which when these following add call setup audit flag scan configure install
-		create build run check document knowledge email chat custom local`)
+		create build run check document knowledge email chat custom local uses used what which their our these those how
+		project other existing new external configured connected it its not is are`)
+	// inWords stand before a product that is worked with; notProducts are what people work with and is no service.
+	inWords     = []string{"in ", "from ", "via ", "through ", "using "}
+	notProducts = set(`python javascript typescript java rust react node excel word powerpoint markdown claude codex copilot gemini
+		english git docker bash linux windows latex`)
 	// callVerbs before a service's name tell to work with it.
 	callVerbs = set(`pull fetch search query post send create update read get list lookup look upload download publish push sync
 		retrieve call use manage managing automate interact access control track add comment close assign reply notify via through
@@ -23,25 +28,32 @@ var (
 	makeVerbs = set(`generate generates generating build builds building develop developing implement implementing write writing
 		create creates creating design test testing debug debugging scaffold package bundle ship distribute review optimize
 		integrate integrating audit audits auditing`)
-	serverNouns    = set("mcp server servers plugin plugins hook hooks subagent")
+	serverNouns = set("mcp server servers plugin plugins hook hooks subagent subagents commands skills")
+	// integrating says of a skill that shows code that it is about software, whatever its other words are.
+	integrating    = set("implement implements implementing integrating embedding")
 	referenceWords = set("reference references documentation docs")
 	// requiring words say that a key has to be there; signingIn begin the second word of a command that signs in.
 	requiring = []string{"require", "must be set", "need", "set the environment", "set your"}
-	signingIn = []string{"auth", "login", "signin", "sign-in", "set-appkey", "set-key", "set-token", "set-api", "connect", "pair",
-		"register"}
+	signingIn = []string{
+		"auth", "login", "signin", "sign-in", "set-appkey", "set-key", "set-token", "set-api", "connect", "pair",
+		"register",
+	}
 )
 
 // What contacts hosts, and hosts that are no need.
 var (
 	fetchers      = set("curl wget http https httpie xh yt-dlp youtube-dl gallery-dl")
 	downloaders   = set("yt-dlp youtube-dl gallery-dl") // take from anywhere: the address is the user's
+	intoFiles     = []string{" -o ", " --output ", " --remote-name"}
 	pipedToShell  = []string{"| sh", "| bash", "|sh", "|bash", "| sudo", "| iex"}
 	httpMethods   = []string{"get https://", "post https://", "put https://", "delete https://", "patch https://"}
 	pythonFetches = []string{"requests.", "httpx.", "urlopen(", "urlretrieve(", "aiohttp", `read_csv("http`, `read_json("http`}
 	baseAddresses = []string{"base_url", "api_url", "baseurl", "endpoint", "url ="}
 	// connectingCalls are in a script that opens connections.
-	connectingCalls = []string{"import requests", "from requests", "urllib.request", "import httpx", "aiohttp", "await fetch(",
-		"axios", "curl ", "http.client", "websocket", "https.request", "wget ", "import openai", "import anthropic"}
+	connectingCalls = []string{
+		"import requests", "from requests", "urllib.request", "import httpx", "aiohttp", "await fetch(",
+		"axios.", "axios(", "from 'axios'", "require('axios')", "curl ", "http.client", "websocket", "https.request", "wget ", "import openai", "import anthropic",
+	}
 	// noHosts are parts of names that are examples, one's own machines, sources of installations, or names of formats.
 	noHosts = []string{
 		"example.", "your-", "yourdomain", "your.", "my-", "mysite", "domain.com", "company.com", "acme", "test.com", "foo.",
@@ -50,22 +62,30 @@ var (
 		"raw.githubusercontent.com", "pythonhosted.org", "pypi.org", "registry.npmjs.org",
 		"schemas.", "www.w3.org", "json-schema.org",
 	}
+	// forReaders are on a line of a script whose address is there to be read.
+	forReaders = []string{"reference", "homepage", "docs", "documentation", "license", "print(", "help=", "description", "see http"}
 	// pageHosts in a script are for its readers.
-	pageHosts = []string{"www.github.com", "docs.", "readthedocs", "stackoverflow", "wikipedia.org", "fonts.", "cdn", "unpkg",
-		"jsdelivr", "openxmlformats", "apache.org", "creativecommons", "purl.org", "ns.adobe"}
+	pageHosts = []string{
+		"www.github.com", "docs.", "readthedocs", "stackoverflow", "wikipedia.org", "fonts.", "cdn", "unpkg",
+		"jsdelivr", "openxmlformats", "apache.org", "creativecommons", "purl.org", "ns.adobe",
+	}
 	// registries are labels under which names are registered in some countries, as in co.uk.
 	registries = set("co com org gov go ac net edu or")
 )
 
 // Words about the web.
 var (
-	searchVerbs = set("search browse google fetch research")
-	webNouns    = set("web internet online webpage website url urls websites web-page webpages")
-	fetchVerbs  = set("fetch webfetch")
-	pageNouns   = set("docs documentation guidelines url page pages sitemap article articles changelog website")
-	searchNouns = set("search searches research browsing access") // after "web"
-	webTools    = set("webfetch websearch web_search web_fetch google_web_search web-search")
-	negations   = set("no not without never")
+	searchVerbs   = set("search browse google fetch research")
+	webNouns      = set("web internet online webpage website url urls websites web-page webpages")
+	fetchVerbs    = set("fetch webfetch")
+	pageNouns     = set("docs documentation guidelines url page pages sitemap article articles changelog website")
+	searchNouns   = set("search searches research browsing access") // after "web"
+	webTools      = set("webfetch websearch web_search web_fetch google_web_search web-search")
+	talking       = set("talk talks contact contacts")
+	downloadVerbs = set("download downloads fetch")
+	downloadNouns = set(`firmware weights checkpoint checkpoints dataset datasets paper papers video videos audio transcript
+		transcripts images sequences structures attachments`)
+	negations = set("no not without never")
 )
 
 // fetchingLibraries are calls, in lower case, that fetch from a host when they are made. An empty host is one of many.

@@ -154,12 +154,16 @@ func toldOf(words []word, verbs map[string]bool, reach int, nouns, but map[strin
 		if !words[i].start || !verbs[words[i].text] {
 			continue
 		}
-		if k := near(words, i, reach, nouns); k >= 0 && !but[words[k-1].text] {
+		k := near(words, i, reach, nouns)
+		if k >= 0 && !but[words[k-1].text] && (k+1 == len(words) || !systems[words[k+1].text]) {
 			return true
 		}
 	}
 	return false
 }
+
+// systems after a noun make another thing of it: a file system is no file.
+var systems = set("system systems")
 
 func wordByte(c byte) bool {
 	return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80 && c != 0xe2

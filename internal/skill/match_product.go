@@ -1,0 +1,92 @@
+package skill
+
+import "strings"
+
+// matchRequiredService looks for programs of services that compatibility requires.
+func matchRequiredService(j *judge) (out []hit) {
+	low := strings.ToLower(j.b.Compatibility)
+	words := readWords(low, nil)
+	if firstOf(words, needWords) == "" || hasAny(low, optionalWords) {
+		return nil
+	}
+	for _, w := range words {
+		if s := byCommand[w.text]; s != nil {
+			out = append(out, hit{need: s.need(), line: j.b.compatibilityLine, seen: j.b.Compatibility})
+		}
+	}
+	return out
+}
+
+// matchNeverTalks looks for the word that a service is not talked to.
+func matchNeverTalks(j *judge, l *line) (out []hit) {
+	for i, w := range j.words {
+		if !talking[w.text] || !after(j.words, i, 2, negations) {
+			continue
+		}
+		for k := i + 1; k < len(j.words) && k <= i+3 && !j.words[k].stop; k++ {
+			if s := byWord[j.words[k].text]; s != nil {
+				out = append(out, hit{need: s.need(), line: l.no, seen: l.text})
+			}
+		}
+	}
+	return out
+}
+
+// matchProduct looks for lines that work in, from or through a product which the description names after such a word.
+func matchProduct(j *judge) (out []hit) {
+	if j.about().software || j.b.doc.holdsCode() {
+		return nil
+	}
+	for _, name := range products(j.b.Description) {
+		need := Need{strings.ToLower(name), KindService}
+		if s := byName[need.Name]; s != nil {
+			need = s.need()
+		}
+		for i := range j.b.doc.lines {
+			l := &j.b.doc.lines[i]
+			if l.instruction() && !l.optional && !l.setup && strings.Contains(l.text, name) && worksIn(l.text, name) {
+				out = append(out, hit{need: need, line: l.no, seen: l.text})
+			}
+		}
+	}
+	return out
+}
+
+func worksIn(text, name string) bool {
+	for _, w := range inWords {
+		if strings.Contains(text, w+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// products are the capitalised names, of up to two words, after a word for the means in a description.
+func products(description string) (out []string) {
+	fields := strings.Fields(description)
+	for i := 0; i+1 < len(fields); i++ {
+		if !throughWords[fields[i]] {
+			continue
+		}
+		name := ""
+		for _, f := range fields[i+1 : min(i+3, len(fields))] {
+			word := strings.TrimRight(f, ".,:;)'\"")
+			if !capitalised(word) {
+				break
+			}
+			name = strings.TrimSpace(name + " " + word)
+			if word != f {
+				break
+			}
+		}
+		if name != "" && !notProducts[strings.ToLower(name)] {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// capitalised reports a name as products have it: a capital, and not capitals alone, which are formats and acronyms.
+func capitalised(w string) bool {
+	return len(w) > 2 && w[0] >= 'A' && w[0] <= 'Z' && strings.ToUpper(w) != w && onlyName(w)
+}
