@@ -32,7 +32,7 @@ func (j *judge) ask(tables ...[]rule) [][]found {
 	for i := range j.b.doc.lines {
 		l := &j.b.doc.lines[i]
 		j.words = j.words[:0]
-		if l.instruction() {
+		if l.instruction() && !l.avoid {
 			j.words = readWords(l.said(), j.words)
 		}
 		for t := range out {

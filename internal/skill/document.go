@@ -24,6 +24,7 @@ type line struct {
 	lang     string // of the fence, lower case; only for code
 	setup    bool   // under a heading about getting ready, which is done before the skill is used
 	optional bool   // under a heading, or with words, that make it dispensable
+	avoid    bool   // under a heading, or in a list, of what is not to be done
 	spans    []string
 	commands []command
 	fetches  bool // it is part of a command that contacts an address, or of one that goes on from the line before
@@ -47,7 +48,9 @@ type docReader struct {
 	fence, lang   string
 	comment       bool
 	titled        bool // the first heading was passed
+	shunned       bool // in a list of what is not to be done
 	setup, option heads
+	avoid         heads
 }
 
 // heads remembers under how deep a heading something holds; 0 is nowhere.
@@ -74,6 +77,7 @@ func readDocument(body string, first int) document {
 		if !r.place(&l) {
 			continue
 		}
+		l.avoid = r.avoid > 0 || r.shuns(&l)
 		l.setup, l.optional = r.setup > 0, r.option > 0 || l.kind != code && hasAny(l.low, optionalWords)
 		if l.kind != code && strings.IndexByte(text, '`') >= 0 {
 			l.spans = spans(text)
@@ -112,11 +116,24 @@ func (r *docReader) place(l *line) bool {
 		title := depth == 1 && !r.titled // is about the whole and not about a part
 		r.titled = true
 		r.setup.at(depth, !title && hasAny(trimmed, setupHeadings))
+		r.avoid.at(depth, !title && hasAny(trimmed, avoidHeadings))
 		r.option.at(depth, !title && (hasAny(trimmed, optionalWords) || hasAny(trimmed, optionalHeadings)))
 	case strings.HasPrefix(strings.TrimSpace(l.text), ">"):
 		l.kind = quote
 	}
 	return true
+}
+
+// shuns reports a line of a list that follows a line like "Do not:"; the list ends with a line that is no part of it.
+func (r *docReader) shuns(l *line) bool {
+	trimmed := strings.TrimSpace(l.low)
+	item := strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "* ")
+	if l.kind != prose || trimmed == "" || item {
+		return r.shunned && item && !strings.Contains(trimmed, "agent") // what others are to do is done
+	}
+	trimmed = strings.Trim(trimmed, "*_ ")
+	r.shunned = strings.HasSuffix(trimmed, ":") && hasAny(trimmed, shunning)
+	return false
 }
 
 // leadingWord is the language at the start of a fence's info string.

@@ -12,6 +12,7 @@ type about struct {
 	read     bool
 	software bool // it writes software: what that calls is no call of the skill
 	servers  bool // it writes MCP servers or agents' plugins
+	without  bool // it says what to do without MCP servers
 }
 
 func (j *judge) about() *about {
@@ -19,11 +20,15 @@ func (j *judge) about() *about {
 		return &j.subject
 	}
 	j.subject.read = true
+	for i := range j.b.doc.lines {
+		l := &j.b.doc.lines[i]
+		j.subject.without = j.subject.without || strings.Contains(l.low, "mcp") && hasAny(l.low, withoutServers)
+	}
 	name := strings.Split(j.b.Name, "-")
 	j.subject.servers = slices.Contains(name, "mcp") && slices.ContainsFunc(name, func(w string) bool { return makeVerbs[w] || makingWords[w] })
 	low := strings.ToLower(j.b.Description)
 	words := readWords(strings.ReplaceAll(low, `"`, " "), nil)
-	j.subject.software = firstOf(words, integrating) != "" && j.b.doc.holdsCode()
+	j.subject.software = len(words) > 0 && integrating[words[0].text] && j.b.doc.holdsCode()
 	for i, w := range words {
 		if makeVerbs[w.text] && near(words, i, 8, devNouns) >= 0 || w.text == "sdk" && firstOf(words, referenceWords) != "" {
 			j.subject.software = true

@@ -96,7 +96,13 @@ const (
 )
 
 // matchReferences looks for code in the texts of the bundle that SKILL.md sends the reader to.
-func matchReferences(j *judge) (out []hit) {
+func matchReferences(j *judge) []hit { return j.referenceBlocks(1) }
+
+// matchCodeReferences looks for such texts that are full of it.
+func matchCodeReferences(j *judge) []hit { return j.referenceBlocks(manyBlocks) }
+
+// referenceBlocks are the blocks of that number in those texts, from 1.
+func (j *judge) referenceBlocks(wanted int) (out []hit) {
 	read := 0
 	for _, f := range j.b.Files {
 		if path.Ext(f.Path) != ".md" || f.Path == j.b.SkillFile || !strings.Contains(j.b.Body, f.Path) {
@@ -106,9 +112,8 @@ func matchReferences(j *judge) (out []hit) {
 			break
 		}
 		data := j.b.Contents[f.Path]
-		blocks := codeBlocks(string(data[:min(len(data), maxReference)]))
-		for i, h := range blocks {
-			if h.file = f.Path; i == 0 || i == manyBlocks-1 {
+		for i, h := range codeBlocks(string(data[:min(len(data), maxReference)]), wanted) {
+			if h.file = f.Path; i == wanted-1 {
 				out = append(out, h)
 			}
 		}
@@ -119,9 +124,9 @@ func matchReferences(j *judge) (out []hit) {
 // manyBlocks is from how many blocks on a text is about code and does not only show some.
 const manyBlocks = 3
 
-// codeBlocks are the first lines of the first manyBlocks fences of code or commands.
-func codeBlocks(text string) (out []hit) {
-	for n := 1; len(out) < manyBlocks; n++ {
+// codeBlocks are the first lines of fences of code or commands, up to most of them.
+func codeBlocks(text string, most int) (out []hit) {
+	for n := 1; len(out) < most; n++ {
 		before, rest, more := strings.Cut(text, "\n")
 		if open := strings.TrimLeft(before, " \t>"); strings.HasPrefix(open, "```") {
 			if lang := leadingWord(strings.ToLower(strings.TrimLeft(open, "`"))); codeLangs[lang] || shellLangs[lang] {

@@ -29,10 +29,13 @@ func matchPurpose(j *judge) []hit {
 	return []hit{{line: j.b.descriptionLine, seen: making + " … " + term}}
 }
 
+// agents after a word for software say who works, and not on what.
+var agents = set("agent agents assistant assistants")
+
 // firstOf is the first word that is in set.
 func firstOf(words []word, set map[string]bool) string {
-	for _, w := range words {
-		if set[w.text] {
+	for i, w := range words {
+		if set[w.text] && (i+1 == len(words) || !agents[words[i+1].text]) {
 			return w.text
 		}
 	}

@@ -59,7 +59,7 @@ func matchRun(j *judge, l *line) []hit {
 }
 
 func matchFormat(j *judge, l *line) []hit {
-	if l.setup || l.kind == heading {
+	if l.setup || l.kind == heading || strings.Contains(l.low, " suffix") {
 		return nil
 	}
 	for _, w := range j.words {

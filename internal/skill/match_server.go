@@ -67,7 +67,8 @@ func matchServerProse(j *judge, l *line) []hit {
 			continue
 		}
 		name := serverBefore(l.text)
-		return []hit{{need: serverNeed(name), line: l.no, seen: l.text, optional: l.optional || j.about().software && l.setup}}
+		optional := l.optional || j.about().without || j.about().software && l.setup
+		return []hit{{need: serverNeed(name), line: l.no, seen: l.text, optional: optional}}
 	}
 	return nil
 }
@@ -101,8 +102,27 @@ func matchAboutServer(j *judge) []hit {
 			if i > 0 && localServers[j.words[i-1].text] {
 				name = j.words[i-1].text
 			}
-			return []hit{{need: serverNeed(name), line: j.b.descriptionLine, seen: j.b.Description}}
+			return []hit{{need: serverNeed(name), line: j.b.descriptionLine, seen: j.b.Description, optional: j.about().without}}
 		}
 	}
 	return nil
+}
+
+// matchServerConfig looks for the first name below "mcpServers" in a block.
+func matchServerConfig(j *judge) (out []hit) {
+	if j.about().servers || j.about().software {
+		return nil
+	}
+	open := false
+	for i := range j.b.doc.lines {
+		l := &j.b.doc.lines[i]
+		if key := strings.Trim(strings.TrimSpace(l.low), `":{ `); l.kind != code {
+			open = false
+		} else if key == "mcpservers" {
+			open = true
+		} else if open && onlyName(key) && key != "" {
+			out, open = append(out, hit{need: serverNeed(key), line: l.no, seen: l.text, optional: l.optional}), false
+		}
+	}
+	return out
 }

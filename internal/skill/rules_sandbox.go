@@ -60,8 +60,13 @@ var sandboxRules = []rule{
 	},
 	{
 		id: "JOY-BOX-REFERENCE", means: "a text that it sends the reader to holds code or commands",
-		reason: "reference texts are part of the instructions, and further from the work than SKILL.md; three blocks in one text count twice",
-		points: 1, most: 2, whole: matchReferences,
+		reason: "reference texts are part of the instructions, and further from the work than SKILL.md",
+		points: 1, whole: matchReferences,
+	},
+	{
+		id: "JOY-BOX-REFERENCE-CODE", means: "a text that it sends the reader to is full of code or commands",
+		reason: "three blocks or more are what the text is about",
+		points: 1, whole: matchCodeReferences,
 	},
 	{
 		id: "JOY-BOX-COMPATIBILITY", means: "compatibility names an environment to run programs in",

@@ -15,7 +15,6 @@ type ruleCase struct {
 	files             []string // more files, as pairs
 	line              int      // of SKILL.md or of file
 	file              string   // in the bundle; empty is SKILL.md
-	at                int      // which of the rule's evidence
 }
 
 var ruleCases = []ruleCase{
@@ -28,6 +27,8 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-BOX-COMMAND", body: "Look at `git diff --stat` first.\n", line: 5},
 	{rule: "JOY-BOX-COMMAND", body: "Then `teapot brew --hot`.\n", line: 5},
 	{rule: "JOY-BOX-PATH", body: "- Save the summary under `out/report.md`.\n", line: 5},
+	{rule: "JOY-BOX-PATH", body: "**Output:** `out/tea-{time}.md`\n", line: 5},
+	{rule: "JOY-BOX-FILES", body: "Never:\n- Read the files yourself (agents do)\n", line: 6},
 	{rule: "JOY-BOX-FILES", body: "1. Read the uploaded PDF.\n", line: 5},
 	{rule: "JOY-BOX-FILES", body: "````prompt\nCreate the project files.\n````\n", line: 6},
 	{rule: "JOY-BOX-FILES", body: "Then search the codebase for it.\n", line: 5},
@@ -37,7 +38,7 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-BOX-PROGRAMS", front: "metadata:\n  tea: {requires: {bins: [kettle]}}\n", body: "Boil.\n", line: 4},
 	{rule: "JOY-BOX-REFERENCE", body: "See references/brew.md.\n", files: []string{"references/brew.md", "# Brew\n```sh\nkettle on\n```\n"}, line: 3, file: "references/brew.md"},
 	{
-		rule: "JOY-BOX-REFERENCE", body: "See brew.md.\nThink.\n", line: 8, file: "brew.md", at: 1,
+		rule: "JOY-BOX-REFERENCE-CODE", body: "See brew.md.\nThink.\n", line: 8, file: "brew.md",
 		files: []string{"brew.md", "```sh\na\n```\n```py\nb\n```\n```py\nc\n```\n"},
 	},
 	{rule: "JOY-BOX-FUNCTIONS", body: "Call `fill()` and `Kettle.boil(90)`.\n`SUM(A1)` is none.\nThen `tea::pour()`, `drink()`.\n", line: 7},
@@ -68,6 +69,7 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-TOOL-NEVER", front: "requires: {mcp: slack}\nallowed_tools: [slack.post]\n", body: "You never talk to Slack.\n", line: 7},
 	{rule: "JOY-TOOL-CATEGORY", body: "Search ~~crm for it.\n- Use `~~tea room` tools.\n- Update **~~crm**\n", line: 5},
 	{rule: "JOY-TOOL-PRODUCT", body: "Look it up in Tea Room.\nAll comes from Tea Room.\n", line: 5},
+	{rule: "JOY-TOOL-MCP-CONFIG", body: "```json\n{\"mcpServers\": {\n  \"tea\": {}}}\n```\n```json\n{\n  \"mcpServers\": {\n    \"tea\": {\n```\n", line: 12},
 	{rule: "JOY-TOOL-SECRET", front: "metadata:\n  claw: {requires: {env: [TEA_API_KEY]}}\n", body: "Brew.\n", line: 4},
 	{rule: "JOY-TOOL-KEY", body: "```sh\nexport TEA_API_KEY=x\n```\nThen `TEA_API_KEY` is there.\n", line: 6},
 	{rule: "JOY-TOOL-KEY-SAID", body: "`TEA_API_KEY` is required.\n", line: 5},
@@ -109,7 +111,6 @@ func TestEveryRuleHasABundle(t *testing.T) {
 			needs := b.Needs()
 			at := slices.IndexFunc(needs.Evidence, func(e skill.Evidence) bool { return e.Rule == c.rule })
 			require.GreaterOrEqual(t, at, 0, "%v", needs.Evidence)
-			at += c.at
 			file := "my-skill/SKILL.md"
 			if c.file != "" {
 				file = "my-skill/" + c.file

@@ -34,6 +34,11 @@ var toolRules = []rule{
 		points: 3, line: matchServerTool,
 	},
 	{
+		id: "JOY-TOOL-MCP-CONFIG", means: "it shows the configuration of an MCP server to connect",
+		reason: "the author says which server has to be there",
+		points: 3, whole: matchServerConfig,
+	},
+	{
 		id: "JOY-TOOL-MCP-PROSE", means: "it works through an MCP server",
 		reason: "a sentence that uses, calls or requires an MCP server; one about building a server does not count",
 		points: 2, most: 2, line: matchServerProse,

@@ -67,8 +67,10 @@ var (
 		"is connected:", "is connected,", "are connected", "where available", "if configured", "fall back", "fallback",
 		"if installed",
 	}
-	sampleMarks = []string{"❌", "✅", "✗", "✓", "👎", "👍"} // such a line shows what is good or bad
-	noTools     = []string{
+	avoidHeadings = []string{"when not to", "do not use", "don't use", "out of scope", "what not to", "non-goals", "does not do"}
+	shunning      = []string{"do not", "don't", "don’t", "never", "when not to"}
+	sampleMarks   = []string{"❌", "✅", "✗", "✓", "👎", "👍"} // such a line shows what is good or bad
+	noTools       = []string{
 		"you have no tools", "no tool calls", "calls no tool", "never call a tool", "makes no calls itself",
 		"do not call any tool", "do not attempt any tool call", "no tools are available", "without any tool",
 	}

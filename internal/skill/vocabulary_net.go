@@ -12,6 +12,7 @@ var (
 		available required supported key primary core which when these following add call setup audit flag scan configure install
 		create build run check document knowledge email chat custom local uses used what which their our these those how
 		project other existing new external configured connected it its not is are`)
+	withoutServers = []string{"without mcp", "mcp is not available", "mcp is unavailable", "mcp unavailab", "mcp isn't available"}
 	// inWords stand before a product that is worked with; notProducts are what people work with and is no service.
 	inWords     = []string{"in ", "from ", "via ", "through ", "using "}
 	notProducts = set(`python javascript typescript java rust react node excel word powerpoint markdown claude codex copilot gemini
@@ -29,7 +30,7 @@ var (
 		create creates creating design test testing debug debugging scaffold package bundle ship distribute review optimize
 		integrate integrating audit audits auditing`)
 	serverNouns = set("mcp server servers plugin plugins hook hooks subagent subagents commands skills")
-	// integrating says of a skill that shows code that it is about software, whatever its other words are.
+	// integrating begins the description of a skill for software that shows code, whatever its other words are.
 	integrating    = set("implement implements implementing integrating embedding")
 	referenceWords = set("reference references documentation docs")
 	// requiring words say that a key has to be there; signingIn begin the second word of a command that signs in.

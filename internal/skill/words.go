@@ -105,7 +105,7 @@ func pageLink(s string) int {
 func inWord(s string, i int) bool {
 	if strings.IndexByte("<>{}*$", s[i]) >= 0 { // a place holder in a path
 		return i+1 < len(s) && (wordByte(s[i+1]) || s[i+1] == '.' || s[i+1] == '/') && strings.IndexByte("-/._", s[i-1]) >= 0 ||
-			s[i] == '>' && i+1 < len(s) && strings.IndexByte("./-", s[i+1]) >= 0
+			(s[i] == '>' || s[i] == '}') && i+1 < len(s) && strings.IndexByte("./-", s[i+1]) >= 0
 	}
 	return strings.IndexByte("./+#:&@", s[i]) >= 0 && i+1 < len(s) && wordByte(s[i+1]) || s[i] == '/' && s[i-1] != '/'
 }
