@@ -44,7 +44,7 @@ func indexOf(git string) string {
 		return filepath.Join(git, "index")
 	}
 	const maxPointer = 4096
-	if info.Size() > maxPointer {
+	if !info.Mode().IsRegular() || info.Size() > maxPointer { // opening a pipe would hold joy until somebody writes
 		return ""
 	}
 	text, _ := os.ReadFile(git)
@@ -60,7 +60,7 @@ func indexOf(git string) string {
 
 func gitModesAt(root, dir, index string) gitModes {
 	info, err := os.Stat(index)
-	if err != nil || info.Size() > digest.MaxIndex {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > digest.MaxIndex {
 		return gitModes{}
 	}
 	data, err := os.ReadFile(index)

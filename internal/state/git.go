@@ -99,7 +99,15 @@ func trackedIn(gitDir, rel string) (string, error) {
 	return "", nil
 }
 
+// readCapped refuses what is no ordinary file before opening it: a pipe would hold joy until somebody writes.
 func readCapped(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New(filepath.Base(path) + " is not an ordinary file")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
