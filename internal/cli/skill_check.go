@@ -155,6 +155,7 @@ func (a *app) checkSkill(dir string, strict bool) skillJSON {
 		doc.Findings = append(doc.Findings, plan.Finding{Rule: e.Code, Severity: skill.SeverityError, File: within(dir, e.File), Line: e.Line, Message: msg})
 	}
 	if err != nil {
+		doc.Needs, doc.Evidence = a.needsOfText(dir)
 		return doc
 	}
 	needs := b.Needs()
@@ -169,6 +170,21 @@ func (a *app) checkSkill(dir string, strict bool) skillJSON {
 	}
 	doc.Valid = !hasSeverity(doc.Findings, skill.SeverityError)
 	return doc
+}
+
+// needsOfText is what the text of a bundle says that cannot be used; nothing where there is no text.
+func (a *app) needsOfText(dir string) (skillNeeds, []skill.Evidence) {
+	none := []skill.Evidence{}
+	root, err := os.OpenRoot(a.abs(dir))
+	if err != nil {
+		return needsOf(skill.Needs{}), none
+	}
+	defer root.Close()
+	needs, err := skill.NeedsOfText(root.FS(), ".", skill.Options{DirName: filepath.Base(a.abs(dir))})
+	if err != nil {
+		return needsOf(skill.Needs{}), none
+	}
+	return needsOf(needs), placedEvidence(dir, needs.Evidence)
 }
 
 func (a *app) loadSkill(dir string) (*skill.Bundle, error) {

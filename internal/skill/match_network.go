@@ -12,6 +12,7 @@ type about struct {
 	read     bool
 	software bool // it writes software: what that calls is no call of the skill
 	servers  bool // it writes MCP servers or agents' plugins
+	deploys  bool // it deploys software, and so runs the programs of services that it shows
 	without  bool // it says what to do without MCP servers
 }
 
@@ -28,6 +29,7 @@ func (j *judge) about() *about {
 	j.subject.servers = slices.Contains(name, "mcp") && slices.ContainsFunc(name, func(w string) bool { return makeVerbs[w] || makingWords[w] })
 	low := strings.ToLower(j.b.Description)
 	words := readWords(strings.ReplaceAll(low, `"`, " "), nil)
+	j.subject.deploys = firstOf(words, deploying) != ""
 	j.subject.software = len(words) > 0 && integrating[words[0].text] && j.b.doc.holdsCode()
 	for i, w := range words {
 		if makeVerbs[w.text] && near(words, i, 8, devNouns) >= 0 || w.text == "sdk" && firstOf(words, referenceWords) != "" {

@@ -90,3 +90,27 @@ func products(description string) (out []string) {
 func capitalised(w string) bool {
 	return len(w) > 2 && w[0] >= 'A' && w[0] <= 'Z' && strings.ToUpper(w) != w && onlyName(w)
 }
+
+// matchAboutAPI looks for a product's API after a word for the means in the description, as in "via the Tea Web API".
+func matchAboutAPI(j *judge) (out []hit) {
+	fields := strings.Fields(j.b.Description)
+	for i := 0; i+1 < len(fields) && !j.about().software; i++ {
+		if !throughWords[fields[i]] {
+			continue
+		}
+		rest := fields[i+1 : min(i+6, len(fields))]
+		if rest[0] == "the" {
+			rest = rest[1:]
+		}
+		if len(rest) < 2 || !capitalised(strings.TrimSuffix(rest[0], "'s")) {
+			continue
+		}
+		for _, f := range rest[1:] {
+			if strings.TrimRight(f, ".,;:)") == "API" {
+				name := strings.ToLower(strings.TrimSuffix(rest[0], "'s"))
+				out = append(out, hit{need: Need{name, KindService}, line: j.b.descriptionLine, seen: j.b.Description})
+			}
+		}
+	}
+	return out
+}

@@ -34,7 +34,8 @@ func matchCode(_ *judge, l *line) []hit {
 // codeLine reports a line that can only be program code.
 func codeLine(s string) bool {
 	s = strings.TrimSpace(s)
-	return hasPrefix(s, codeOpeners) && strings.ContainsAny(s, "({.;:")
+	statement := strings.HasSuffix(s, ";") && strings.ContainsAny(s, ":=(") && !hasPrefix(strings.ToLower(s), sqlOpeners)
+	return statement || hasPrefix(s, codeOpeners) && strings.ContainsAny(s, "({.;:")
 }
 
 func matchConfig(_ *judge, l *line) []hit {

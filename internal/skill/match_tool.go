@@ -38,6 +38,7 @@ func matchDeclaredServers(j *judge) (out []hit) {
 // software shows them for services that it is not about.
 func matchServiceCommand(j *judge, l *line) (out []hit) {
 	for _, c := range l.commands {
+		c.words = fetched(c.words)
 		s := byCommand[path.Base(c.words[0])]
 		if s == nil || c.installs() || len(c.words) > 1 && (strings.HasPrefix(c.words[1], "--version") || c.words[1] == "version") {
 			continue
@@ -45,10 +46,24 @@ func matchServiceCommand(j *judge, l *line) (out []hit) {
 		if len(out) > 0 && out[len(out)-1].need == s.need() {
 			continue // a line counts once
 		}
-		shown := j.about().software && !strings.Contains(strings.ToLower(j.b.Description), s.name)
+		shown := j.about().software && !j.about().deploys && !strings.Contains(strings.ToLower(j.b.Description), s.name)
 		out = append(out, hit{need: s.need(), line: l.no, seen: l.text, optional: l.optional || shown})
 	}
 	return out
+}
+
+// fetched leaves out a program before the command that fetches it, as in npx vercel@latest.
+func fetched(words []string) []string {
+	if words[0] != "npx" && words[0] != "bunx" && words[0] != "uvx" {
+		return words
+	}
+	for i, w := range words[1:] {
+		if !strings.HasPrefix(w, "-") {
+			name, _, _ := strings.Cut(w, "@")
+			return append([]string{name}, words[i+2:]...)
+		}
+	}
+	return words
 }
 
 // matchOwnProgram looks for a command that signs in with the program that the skill is about: it is declared, or the

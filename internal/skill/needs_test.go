@@ -31,6 +31,7 @@ func TestSandboxIsNotNeeded(t *testing.T) {
 		{"settings alone", "", "```bash\nexport TEA=1\nTEA=2  # green\n```\n"},
 		{"an address", "", "Read https://tea.dev/docs/page.html, written in 1999.\n"},
 		{"what is not to be done", "", "**Don't:**\n- Run the tests\n\n- Edit the files\n\n## When not to use it\nEdit the code.\n"},
+		{"statements of sql", "", "```\nSELECT tea FROM cups WHERE n = (1);\n```\n"},
 		{"a suffix", "", "- Put .html suffix away, or the .pdf suffix.\n- No .html suffix\n"},
 		{"a file system", "", "Store it in file systems or elsewhere.\n"},
 		{"three functions", "", "`a()`, `b()`, `c()`, and `SUM(A1)` in a sheet.\n"},
@@ -169,6 +170,8 @@ func TestProductsAreNotAlwaysServices(t *testing.T) {
 		"an acronym":    {"Write texts via HTML.", "Write in HTML.\nRead from HTML.\n"},
 		"no name":       {"Plan teas using care, from", "Look in care.\n"},
 		"makes skills":  {"Create skills that use MCP tools.", "Use the Tea MCP server.\nCall the Tea MCP tools.\n"},
+		"an API alone":  {"Looks up teas via the Kettle API, from", "Look.\n"},
+		"shown":         {"Build websites.", "```sh\nnpx vercel\nnpx vercel link\nnpx vercel env\nnpx -y\n```\n"},
 		"not a product": {"Plan using", "Think.\n"},
 	} {
 		n := load(t, bundleFS("SKILL.md", "---\nname: my-skill\ndescription: "+c[0]+"\n---\n"+c[1])).Needs()

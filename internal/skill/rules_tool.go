@@ -104,6 +104,11 @@ var toolRules = []rule{
 		points: 2, whole: matchAbout,
 	},
 	{
+		id: "JOY-TOOL-ABOUT-API", means: "the description is about working through the product's API",
+		reason: "what a skill is for it cannot do without; an API may be one to write code for, so it takes more than that",
+		points: 2, whole: matchAboutAPI,
+	},
+	{
 		id: "JOY-TOOL-PRODUCT", means: "it works with the product that the description names",
 		reason: "a product by and in which the work is done, in a text without program code, is a service; one place may be an example",
 		points: 2, most: 2, whole: matchProduct,

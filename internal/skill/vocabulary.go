@@ -20,6 +20,7 @@ var (
 		terraform tf dockerfile docker makefile make cmake groovy gdscript glsl wgsl nix matlab latex tex typst razor cuda func`)
 	configLangs = set(`yaml yml toml ini xml html css scss less jsonc json5 nginx env dotenv properties graphql proto prisma
 		diff patch sql promql`)
+	sqlOpeners  = []string{"select ", "insert ", "with ", "from ", "where ", "create ", "update ", "delete "}
 	codeOpeners = []string{
 		"import ", "from ", "def ", "class ", "const ", "let ", "function ", "public ", "private ", "#include",
 		"package ", "async ", "export ", "func ", "fn ", "return ",
@@ -112,7 +113,7 @@ var (
 		debug debugs debugging refactor refactors refactoring test tests testing create creates creating configure configures
 		configuring migrate migrates migrating optimize optimizes optimizing optimising instrument setup
 		generate generates generating review reviews reviewing add adding fix fixes fixing profile scaffold scaffolds integrate
-		integrating edit editing audit auditing contributing embedding embed embeds`)
+		integrating operate operating deploy deploys deploying install installing edit editing audit auditing contributing embedding embed embeds`)
 	runningVerbs = set("run runs running execute executes executing")
 	adviceVerbs  = set(`choose plan decide compare explain brainstorm recommend advise draft interview answer summarize turn
 		route start`)
@@ -139,6 +140,6 @@ var (
 		sql ipynb lock env log go rs java swift kt rb php c cpp h cs vue tf ini cfg conf db sqlite`)
 	needWords    = set("require requires required need needs designed")
 	environments = set(`python python3 node node.js npm bash shell cli sdk git docker uv pip linux macos java jdk rust
-		cargo go ffmpeg installed toolkit compiler gpu cuda`)
+		cargo go ffmpeg installed install binary toolkit compiler gpu cuda`)
 	referenceDirs = set("references reference resources")
 )

@@ -29,6 +29,7 @@ var (
 	makeVerbs = set(`generate generates generating build builds building develop developing implement implementing write writing
 		create creates creating design test testing debug debugging scaffold package bundle ship distribute review optimize
 		integrate integrating audit audits auditing`)
+	deploying   = set("deploy deploys deploying")
 	serverNouns = set("mcp server servers plugin plugins hook hooks subagent subagents commands skills")
 	// integrating begins the description of a skill for software that shows code, whatever its other words are.
 	integrating    = set("implement implements implementing integrating embedding")
