@@ -47,11 +47,21 @@ func (a *app) openRecord(t *target) (*record, error) {
 	return r, err
 }
 
-// begin makes the run's directory with the plan in it, opens the ledger and enters the run into the index.
+// begin makes the run's directory with the plan in it, opens the ledger and enters the run into the index. A run that
+// did not begin leaves no directory: its empty ledger would pass for the latest one, and for one that was cut off.
 func (r *record) begin(t *target, tee io.Writer) (err error) {
 	if r.run, err = newRunDir(r.state); err != nil {
 		return err
 	}
+	defer func() {
+		if err == nil {
+			return
+		}
+		if r.ledger != nil {
+			_ = r.ledger.Close() // nothing is in it, and an open file could not be removed on Windows
+		}
+		_ = os.RemoveAll(r.run.Dir) // the first error is the one to tell
+	}()
 	if err := os.Mkdir(r.logsDir(), 0o700); err != nil {
 		return err
 	}
@@ -107,12 +117,24 @@ func (r *record) execute(ctx context.Context, a *app, t *target, p sandbox.Provi
 	})
 }
 
+// keepBundleFile stores what was checked. An object that is there already is read before it is relied on: what a crash
+// or a copied project spoiled is replaced, since it would fail every run from then on.
 func (r *record) keepBundleFile(c digest.Content) error {
-	if _, err := r.objects.Stat("sha256:" + c.File.SHA256); err == nil {
+	if r.holds("sha256:" + c.File.SHA256) {
 		return nil
 	}
 	_, err := r.objects.PutBytes(c.Data)
 	return err
+}
+
+func (r *record) holds(name string) bool {
+	f, err := r.objects.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = io.Copy(io.Discard, f) // the last read compares with the digest
+	return err == nil
 }
 
 func (r *record) bundleFile(_ string, f plan.File) (io.ReadCloser, error) {

@@ -136,8 +136,12 @@ func (t *target) checkDrift(visit func(digest.Content) error) error {
 // driftOf compares one file outside the bundles. The error is nil when it is what was pinned.
 func driftOf(fsys fs.FS, pin plan.File) error {
 	info, err := fs.Stat(fsys, pin.Path)
-	if err == nil && !info.Mode().IsRegular() {
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
 		err = errors.New("not an ordinary file") // opening a pipe would hold joy until somebody writes
+	case info.Size() > digest.MaxFileBytes:
+		return fault.Wrap(fault.Input, fmt.Errorf("larger than %d MiB", digest.MaxFileBytes>>20), "read a file of the project").At(pin.Path, 0, 0)
 	}
 	var b []byte
 	if err == nil {
