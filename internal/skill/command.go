@@ -92,7 +92,11 @@ func trimWords(words []string) []string {
 
 // connects reports a line, in lower case, that makes a connector or a skill known to somebody's agent; it is no part
 // of carrying the skill out.
-func connects(low string) bool { return hasAny(low, connecting) }
+func connects(low string) bool {
+	first, rest, _ := strings.Cut(strings.TrimSpace(low), " ")
+	server := (first == "npx" || first == "uvx" || first == "bunx") && strings.Contains(rest, "mcp")
+	return server || hasAny(low, connecting)
+}
 
 // fetching reports a line with a command that contacts an address to work with what is there.
 func (l *line) fetching() bool {
@@ -100,7 +104,7 @@ func (l *line) fetching() bool {
 		if c.installs() {
 			return false
 		}
-		if fetchers[path.Base(c.words[0])] || strings.Contains(l.low, "curl ") {
+		if fetchers[path.Base(c.words[0])] || strings.Contains(l.low, "curl ") && !hasAny(l.low, aboutCurl) {
 			return !hasAny(l.low, pipedToShell)
 		}
 	}

@@ -46,6 +46,9 @@ func (d *document) holdsCode() bool {
 // docReader takes a body apart, line by line.
 type docReader struct {
 	fence, lang   string
+	spoken        bool // what stands in the fence is said to an agent
+	dispatches    bool // the text sends other agents to work
+	prompts       bool // the line before speaks of a prompt
 	comment       bool
 	titled        bool // the first heading was passed
 	shunned       bool // in a list of what is not to be done
@@ -69,13 +72,16 @@ func (h *heads) at(depth int, says bool) {
 // readDocument takes the body apart. first is the line number of the first line of body. Time is linear in its length.
 func readDocument(body string, first int) document {
 	texts, lows := strings.Split(body, "\n"), strings.Split(strings.ToLower(body), "\n")
-	var r docReader
+	r := docReader{dispatches: dispatches(lows)}
 	fetching := false
 	d := document{lines: make([]line, 0, len(texts))}
 	for i, text := range texts {
 		l := line{no: first + i, text: text, low: lows[i]}
 		if !r.place(&l) {
 			continue
+		}
+		if trimmed := strings.TrimSpace(l.low); trimmed != "" {
+			r.prompts = l.kind != code && strings.Contains(trimmed, "prompt")
 		}
 		l.avoid = r.avoid > 0 || r.shuns(&l)
 		l.setup, l.optional = r.setup > 0, r.option > 0 || l.kind != code && hasAny(l.low, optionalWords)
@@ -90,6 +96,16 @@ func readDocument(body string, first int) document {
 	return d
 }
 
+// dispatches reports a text that sends other agents to work: what they are told is its work.
+func dispatches(lows []string) bool {
+	for _, low := range lows {
+		if strings.Contains(low, "agent") && hasAny(low, dispatching) {
+			return true
+		}
+	}
+	return false
+}
+
 // place decides what a line is; false for the marks of a fence, which are no content.
 func (r *docReader) place(l *line) bool {
 	trimmed := strings.TrimLeft(strings.TrimSpace(l.low), "> ")
@@ -99,16 +115,16 @@ func (r *docReader) place(l *line) bool {
 			r.fence = ""
 			return false
 		}
-		l.kind, l.lang = code, r.lang
+		if !r.spoken {
+			l.kind, l.lang = code, r.lang
+		}
 	case r.comment || strings.HasPrefix(trimmed, "<!--"):
 		l.kind, r.comment = comment, !strings.Contains(trimmed, "-->")
 	case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
 		info := strings.TrimLeft(trimmed, trimmed[:1])
 		r.fence = trimmed[:len(trimmed)-len(info)]
 		r.lang = leadingWord(strings.TrimLeft(info, " \t{."))
-		if r.lang == "prompt" { // what stands in it is said to the agent
-			r.fence = ""
-		}
+		r.spoken = r.lang == "prompt" || r.dispatches && r.prompts && spokenLangs[r.lang]
 		return false
 	case strings.HasPrefix(trimmed, "#"):
 		l.kind = heading

@@ -17,6 +17,22 @@ func matchRequiredService(j *judge) (out []hit) {
 	return out
 }
 
+// matchRequiredAccount looks for "a Tea account" and "a Tea API key" in a compatibility that requires something.
+func matchRequiredAccount(j *judge) []hit {
+	low := strings.ToLower(j.b.Compatibility)
+	if !strings.Contains(low, "require") || hasAny(low, optionalWords) {
+		return nil
+	}
+	fields := strings.Fields(j.b.Compatibility)
+	for i := 1; i < len(fields); i++ {
+		name, what := fields[i-1], strings.TrimRight(fields[i], ".,;:)")
+		if (what == "account" || what == "API") && capitalised(name) && name != "Requires" && !notProducts[strings.ToLower(name)] {
+			return []hit{{need: Need{strings.ToLower(name), KindService}, line: j.b.compatibilityLine, seen: j.b.Compatibility}}
+		}
+	}
+	return nil
+}
+
 // matchNeverTalks looks for the word that a service is not talked to.
 func matchNeverTalks(j *judge, l *line) (out []hit) {
 	for i, w := range j.words {

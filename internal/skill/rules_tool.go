@@ -24,6 +24,11 @@ var toolRules = []rule{
 		points: 3, whole: matchRequiredService,
 	},
 	{
+		id: "JOY-TOOL-ACCOUNT", means: "compatibility requires an account or a key of the service",
+		reason: "a declared requirement is the best evidence there is",
+		points: 3, whole: matchRequiredAccount,
+	},
+	{
 		id: "JOY-TOOL-NEVER", means: "the skill says that it does not talk to the service",
 		reason: "what is done for a service, on files of its own, is no call",
 		points: -3, line: matchNeverTalks,

@@ -70,6 +70,8 @@ var (
 	}
 	avoidHeadings = []string{"when not to", "do not use", "don't use", "out of scope", "what not to", "non-goals", "does not do"}
 	shunning      = []string{"do not", "don't", "don’t", "never", "when not to"}
+	dispatching   = []string{"dispatch", "launch", "spawn", "sub-agent", "subagent", "task tool"}
+	spokenLangs   = map[string]bool{"": true, "markdown": true, "md": true, "text": true}
 	sampleMarks   = []string{"❌", "✅", "✗", "✓", "👎", "👍"} // such a line shows what is good or bad
 	noTools       = []string{
 		"you have no tools", "no tool calls", "calls no tool", "never call a tool", "makes no calls itself",

@@ -22,7 +22,7 @@ var (
 		retrieve call use manage managing automate interact access control track add comment close assign reply notify via through
 		export import match capture connects integrate consult`)
 	// aboutWords and throughWords before a name in the description say that it is worked with, or worked through.
-	aboutWords = set(`via through using use uses with from to in on orchestrates manage automate search query pull fetch post
+	aboutWords = set(`via across through using use uses with from to in on orchestrates manage automate search query pull fetch post
 		create`)
 	throughWords = set("via through using with orchestrates from")
 	// makeVerbs with devNouns or serverNouns in the description: what is called there is called by what is made.
@@ -45,7 +45,8 @@ var (
 // What contacts hosts, and hosts that are no need.
 var (
 	fetchers      = set("curl wget http https httpie xh yt-dlp youtube-dl gallery-dl")
-	downloaders   = set("yt-dlp youtube-dl gallery-dl") // take from anywhere: the address is the user's
+	downloaders   = set("yt-dlp youtube-dl gallery-dl")                           // take from anywhere: the address is the user's
+	aboutCurl     = []string{"man curl", "which curl", "-v curl", "install curl"} // curl is looked at and not run
 	intoFiles     = []string{" -o ", " --output ", " --remote-name"}
 	pipedToShell  = []string{"| sh", "| bash", "|sh", "|bash", "| sudo", "| iex"}
 	httpMethods   = []string{"get https://", "post https://", "put https://", "delete https://", "patch https://"}
