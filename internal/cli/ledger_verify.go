@@ -3,14 +3,17 @@ package cli
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
+	"github.com/joystream-ai/joy/internal/state"
 	"github.com/joystream-ai/joy/internal/term"
 )
 
@@ -42,8 +45,8 @@ func newLedgerVerifyCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [RUN|FILE]",
 		Short: "Check that a ledger is what was written, line by line",
-		Long: "Check that a ledger is what was written: each line's form, hash and place in the chain. It ends with 7\n" +
-			"when the ledger is broken or incomplete, and names the line.\n\n" +
+		Long: "Check that a ledger is what was written: each line's form, hash and place in the chain, and that it is\n" +
+			"the ledger of the run and plan it lies with. It ends with 7 when it is broken or incomplete, and names the line.\n\n" +
 			"A chain alone cannot show that its end was cut off or that all of it was written anew. A seal does, or\n" +
 			"--head with a head that was kept elsewhere.",
 		Example: "  joy ledger verify\n" +
@@ -74,6 +77,9 @@ func (a *app) ledgerVerify(args []string, head string) error {
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "read ledger").At(shown, 0, 0)
 	}
+	if problem := a.misplaced(shown, rep); problem != "" && rep.State != verify.Broken {
+		rep.State, rep.Line, rep.Problem = verify.Broken, 1, problem
+	}
 	if rep.State == verify.Complete && head != "" && rep.Head != head {
 		rep.State = verify.Broken
 		rep.Problem = "its head is " + rep.Head + ", not the one given: entries were cut off, added or written anew"
@@ -91,6 +97,24 @@ func (a *app) ledgerVerify(args []string, head string) error {
 		return err
 	}
 	return ledgerFault(shown, rep)
+}
+
+// misplaced says why a ledger in the directory of a run is not that run's: a chain that holds says nothing of where it
+// lies, and one run's ledger could be put in place of another's. It is "" for a ledger that lies anywhere else.
+func (a *app) misplaced(shown string, rep verify.Report) string {
+	dir := filepath.Dir(a.abs(shown))
+	id := filepath.Base(dir)
+	if rep.Entries == 0 || !state.ValidID(id) {
+		return ""
+	}
+	if rep.Run != id {
+		return "it is the ledger of run " + rep.Run + ", in the directory of run " + id
+	}
+	t, err := readTarget(dir, filepath.Join(dir, build.LockName), build.LockName)
+	if err == nil && t.plan.Digest != rep.PlanDigest {
+		return "it is of the plan " + rep.PlanDigest + ", and the plan kept with it is " + t.plan.Digest
+	}
+	return ""
 }
 
 // ledgerFault is nil for a complete ledger, else the failure that exits 7.
