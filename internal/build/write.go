@@ -20,7 +20,7 @@ func WriteLock(path string, data []byte) (changed bool, err error) {
 		return false, fmt.Errorf("write the lock: %w", err)
 	case !info.Mode().IsRegular():
 		return false, fmt.Errorf("write the lock: %s is not a regular file", path)
-	default:
+	case info.Size() == int64(len(data)): // what is there may be of any size, and is read only when it can be the same
 		old, err := os.ReadFile(path)
 		if err == nil && bytes.Equal(old, data) {
 			return false, nil
