@@ -183,7 +183,7 @@ func matchWeb(j *judge, l *line) []hit {
 	if !ok {
 		return nil
 	}
-	return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional || l.conditional()}}
+	return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional || l.conditional() || hasAny(l.low, ifNeeded)}}
 }
 
 // matchDownload looks for an instruction to download what is no program.

@@ -33,6 +33,28 @@ func matchRequiredAccount(j *judge) []hit {
 	return nil
 }
 
+// matchAllowed looks for programs of services among the allowed tools, as in Bash(gh issue:*).
+func matchAllowed(j *judge) (out []hit) {
+	for _, t := range j.b.AllowedTools {
+		name, args, _ := strings.Cut(t, "(")
+		program, _, _ := strings.Cut(strings.TrimRight(args, ")"), ":")
+		program, _, _ = strings.Cut(program, " ")
+		if s := byCommand[program]; s != nil && strings.EqualFold(strings.TrimSpace(name), "bash") {
+			out = append(out, hit{need: s.need(), line: j.b.toolsLine, seen: t})
+		}
+	}
+	return out
+}
+
+// matchConnected looks for the word that a source has to be connected. It may be in what is said to the user.
+func matchConnected(j *judge, l *line) []hit {
+	_, after, ok := strings.Cut(l.low, "at least one ")
+	if !ok || l.kind == comment || l.optional || j.about().software || !strings.Contains(after, "connected") {
+		return nil
+	}
+	return []hit{{need: Need{"", KindMCP}, line: l.no, seen: l.text}}
+}
+
 // matchNeverTalks looks for the word that a service is not talked to.
 func matchNeverTalks(j *judge, l *line) (out []hit) {
 	for i, w := range j.words {

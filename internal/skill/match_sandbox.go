@@ -60,10 +60,13 @@ func matchRun(j *judge, l *line) []hit {
 }
 
 func matchFormat(j *judge, l *line) []hit {
-	if l.setup || l.kind == heading || strings.Contains(l.low, " suffix") {
+	if l.setup || l.optional || l.kind == heading || strings.Contains(l.low, " suffix") || strings.Contains(l.low, " if ") {
 		return nil
 	}
-	for _, w := range j.words {
+	for i, w := range j.words {
+		if officePrograms[w.text] && i+1 < len(j.words) && officeNouns[j.words[i+1].text] {
+			return sees(true, l)
+		}
 		if strings.HasPrefix(w.text, ".") && officeFormats[w.text[1:]] || officeNames[w.text] {
 			return sees(true, l)
 		}

@@ -29,6 +29,16 @@ var toolRules = []rule{
 		points: 3, whole: matchRequiredAccount,
 	},
 	{
+		id: "JOY-TOOL-ALLOWED", means: "the allowed tools run a program of the service",
+		reason: "one program by its name is there on purpose; it takes more than that",
+		points: 2, whole: matchAllowed,
+	},
+	{
+		id: "JOY-TOOL-CONNECTED", means: "it needs at least one connection, whichever it is",
+		reason: "the author says so",
+		points: 3, line: matchConnected,
+	},
+	{
 		id: "JOY-TOOL-NEVER", means: "the skill says that it does not talk to the service",
 		reason: "what is done for a service, on files of its own, is no call",
 		points: -3, line: matchNeverTalks,

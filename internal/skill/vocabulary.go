@@ -136,9 +136,11 @@ var (
 
 // Formats that only a program writes, as extension and as a name.
 var (
-	officeFormats = set("docx xlsx pptx pdf png svg jpg jpeg gif mp4 mp3 wav csv ipynb html zip")
-	officeNames   = set("powerpoint pptx docx xlsx")
-	fileExts      = set(`md txt json jsonl yaml yml csv tsv html htm py js ts jsx tsx sh pdf docx xlsx pptx png jpg svg toml xml css
+	officeFormats  = set("docx xlsx pptx pdf png svg jpg jpeg gif mp4 mp3 wav csv ipynb html zip")
+	officePrograms = set("excel word")
+	officeNouns    = set("workbook workbooks document documents doc spreadsheet spreadsheets")
+	officeNames    = set("powerpoint pptx docx xlsx")
+	fileExts       = set(`md txt json jsonl yaml yml csv tsv html htm py js ts jsx tsx sh pdf docx xlsx pptx png jpg svg toml xml css
 		sql ipynb lock env log go rs java swift kt rb php c cpp h cs vue tf ini cfg conf db sqlite`)
 	needWords    = set("require requires required need needs designed")
 	environments = set(`python python3 node node.js npm bash shell cli sdk git docker uv pip linux macos java jdk rust

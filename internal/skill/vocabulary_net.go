@@ -32,7 +32,7 @@ var (
 	deploying   = set("deploy deploys deploying")
 	serverNouns = set("mcp server servers plugin plugins hook hooks subagent subagents commands skills")
 	// integrating begins the description of a skill for software that shows code, whatever its other words are.
-	integrating    = set("implement implements implementing integrating embedding")
+	integrating    = set("implement implements implementing integrate integrating embedding")
 	referenceWords = set("reference references documentation docs")
 	// requiring words say that a key has to be there; signingIn begin the second word of a command that signs in.
 	requiring = []string{"require", "must be set", "need", "set the environment", "set your"}
@@ -88,6 +88,7 @@ var (
 	downloadVerbs = set("download downloads fetch")
 	downloadNouns = set(`firmware weights checkpoint checkpoints dataset datasets paper papers video videos audio transcript
 		transcripts images sequences structures attachments`)
+	ifNeeded  = []string{"on demand", "as needed", "if needed", "when needed"}
 	negations = set("no not without never")
 )
 
