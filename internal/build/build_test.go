@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -117,6 +118,18 @@ func TestMistakesInFiles(t *testing.T) {
 		require.ErrorContains(t, err, tc.want, name)
 		require.Equal(t, fault.Input, fault.KindOf(err), name)
 	}
+}
+
+// A lock that could not be read again must not be written: the limit is told with its place, as a mistake in joy.yaml.
+func TestTooManySteps(t *testing.T) {
+	var steps strings.Builder
+	for i := range plan.MaxSteps + 1 {
+		fmt.Fprintf(&steps, "  - {id: s%d, skill: advice}\n", i)
+	}
+	_, err := Build(context.Background(), Options{FS: project(both+"steps:\n"+steps.String(), advice, count)})
+	require.ErrorContains(t, err, "2001 steps are more than the 2000 a plan can have")
+	require.Equal(t, fault.Input, fault.KindOf(err))
+	require.Equal(t, "joy.yaml:2005:5", fault.All(err)[0].Place())
 }
 
 func TestImpliedSteps(t *testing.T) {

@@ -73,14 +73,20 @@ func (b *builder) expand(patterns []agent.Text) ([]source, error) {
 			continue
 		}
 		slices.Sort(matches)
-		before := len(out)
+		before, refused := len(out), false
 		for _, dir := range matches {
-			if hidden(dir, p.Value) || b.linked(dir) || !b.hasSkill(dir) {
+			if hidden(dir, p.Value) || !b.hasSkill(dir) {
+				continue
+			}
+			if b.linked(dir) { // left out without a word, a skill would be missing from the plan
+				bad(p, "skills: %s matches %s, which goes through a link", p.Value, dir).
+					WithHint("put the directory itself there, or name the others without a wildcard")
+				refused = true
 				continue
 			}
 			add(dir, p.Pos)
 		}
-		if len(out) == before && !slices.ContainsFunc(matches, func(m string) bool { return seen[m] }) {
+		if !refused && len(out) == before && !slices.ContainsFunc(matches, func(m string) bool { return seen[m] }) {
 			_ = bad(p, "skills: %s matches no directory with a SKILL.md", p.Value)
 		}
 	}

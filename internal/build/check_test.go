@@ -107,6 +107,16 @@ func TestLinksAreRefused(t *testing.T) {
 	_, err = Build(context.Background(), Options{Dir: dir})
 	require.ErrorContains(t, err, "goes through a link")
 
+	// A wildcard does not leave out in silence what a link leads to.
+	require.NoError(t, os.Remove(filepath.Join(dir, "skills")))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "skills"), 0o700))
+	require.NoError(t, os.Rename(filepath.Join(dir, "real", "count"), filepath.Join(dir, "skills", "count")))
+	require.NoError(t, os.Symlink("../real/advice", filepath.Join(dir, "skills", "advice")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, SpecName), []byte("version: 1\nname: a\nskills: ['skills/*']\n"), 0o600))
+	_, err = Build(context.Background(), Options{Dir: dir})
+	require.ErrorContains(t, err, "skills/* matches skills/advice, which goes through a link")
+	require.Len(t, fault.All(err), 1)
+
 	spec := filepath.Join(dir, SpecName)
 	require.NoError(t, os.Remove(spec))
 	require.NoError(t, os.Symlink(victim, spec))

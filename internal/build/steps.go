@@ -16,6 +16,10 @@ func (b *builder) steps() {
 	if b.spec.Steps == nil {
 		b.spec.Steps = b.implied()
 	}
+	if n := len(b.spec.Steps); n > plan.MaxSteps {
+		b.fail(b.spec.Steps[plan.MaxSteps].Pos, "%d steps are more than the %d a plan can have", n, plan.MaxSteps)
+		return
+	}
 	for _, s := range b.spec.Steps {
 		if s.Action.Value != "" {
 			b.actionStep(s)
