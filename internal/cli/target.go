@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/digest"
@@ -46,6 +47,10 @@ func readTarget(dir, path, name string) (*target, error) {
 	lock, err := readCapped(path, plan.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		e := fault.New(fault.Drift, "there is no %s", name).WithHint("run joy build")
+		if !buildable(dir) {
+			e = fault.New(fault.Drift, "there is no %s, and nothing to freeze: neither a joy.yaml nor a SKILL.md", name).
+				WithHint("name the agent's directory, or scaffold one with joy init DIR")
+		}
 		e.Code = "JOY-NO-LOCK"
 		return nil, e
 	}
@@ -57,6 +62,14 @@ func readTarget(dir, path, name string) (*target, error) {
 		return nil, err
 	}
 	return &target{dir: dir, name: name, lock: lock, plan: p}, nil
+}
+
+// buildable says whether joy build would find something in dir.
+func buildable(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() == build.SpecName || digest.IsSkillFile(e.Name())
+	})
 }
 
 // runTarget is the plan of a past run, from its own record.
