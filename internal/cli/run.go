@@ -158,7 +158,10 @@ func (a *app) pinnedImage(p *plan.Plan) (string, error) {
 }
 
 func (a *app) imageIsHere(pin, profile string) error {
-	_, err := image.Find(a.cfg.Dirs.Cache, pin)
+	img, err := image.Find(a.cfg.Dirs.Cache, pin)
+	if err == nil {
+		return image.Verify(img) // bytes against digests, each time: a size says nothing of what would boot
+	}
 	if !errors.Is(err, image.ErrNotFound) {
 		return err
 	}
