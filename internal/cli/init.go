@@ -94,8 +94,14 @@ func (a *app) scaffold(dir string, files []scaffoldFile, force bool, next string
 }
 
 // inTheWay says why path cannot be written below root. With force only a file that is no ordinary file is refused:
-// writing through a link would change something outside the agent.
+// writing through a link would change something outside the agent, also where it leads to a directory.
 func inTheWay(root, dir, name string, force bool) error {
+	for above := path.Dir(name); above != "."; above = path.Dir(above) {
+		info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(above)))
+		if err == nil && !info.IsDir() {
+			return fault.New(fault.Input, "in the way and not a directory").At(path.Join(filepath.ToSlash(dir), above), 0, 0)
+		}
+	}
 	info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,4 +29,27 @@ func TestScaffold(t *testing.T) {
 	require.Empty(t, bundle.Violations)
 	require.NotNil(t, bundle.Entry)
 	require.Equal(t, "scripts/hello.sh", bundle.Entry.Path)
+}
+
+// A directory that a stranger prepared must not lead joy init to write somewhere else, with --force or without.
+func TestInitThroughALinkedDirectory(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("making a link needs a privilege there")
+	}
+	for _, name := range []string{"skills", ".github", ".github/workflows", "skills/hello"} {
+		a, _, _ := testApp(t)
+		outside := t.TempDir()
+		link := filepath.Join(a.dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(link), 0o700))
+		require.NoError(t, os.Symlink(outside, link))
+		for _, args := range [][]string{{"init", "--ci", "github"}, {"init", "--ci", "github", "--force"}} {
+			err := a.execute(t.Context(), args)
+			require.ErrorContains(t, err, "in the way and not a directory", name)
+			require.Equal(t, 2, exitCode(err), name)
+		}
+		left, err := os.ReadDir(outside)
+		require.NoError(t, err)
+		require.Empty(t, left, name)
+		require.NoFileExists(t, filepath.Join(a.dir, "joy.yaml"), "all or none")
+	}
 }
