@@ -82,6 +82,9 @@ func clear(index *state.Index, l leftover) error {
 	return index.Remove(l.Run)
 }
 
+// maintenanceFile is beside a run's ledger.
+const maintenanceFile = "maintenance.jsonl"
+
 // noteMaintenance says what was done to a run after its end. The ledger itself is never touched.
 func noteMaintenance(l leftover) error {
 	line, err := json.Marshal(map[string]any{
@@ -90,7 +93,16 @@ func noteMaintenance(l leftover) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(l.Dir, "maintenance.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	root, err := os.OpenRoot(l.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	// A run's directory is joy's own, but what lies in it may have been put there since.
+	if info, err := root.Lstat(maintenanceFile); err == nil && !info.Mode().IsRegular() {
+		return fault.New(fault.Policy, "%s of run %s is not an ordinary file", maintenanceFile, l.Run)
+	}
+	f, err := root.OpenFile(maintenanceFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

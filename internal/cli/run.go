@@ -118,8 +118,7 @@ func (a *app) provider(p *plan.Plan) (sandbox.Provider, error) {
 	if name != microvm.Name {
 		return nil, fault.New(fault.Platform, "this version of joy has no sandbox provider %s", name).WithHint("joy run --sandbox microvm")
 	}
-	accel, _ := a.env.LookupEnv("JOY_ACCEL")
-	return candid{&microvm.Provider{CacheDir: a.cfg.Dirs.Cache, Accel: accel}, a}, nil
+	return candid{&microvm.Provider{CacheDir: a.cfg.Dirs.Cache, Accel: a.cfg.Accel}, a}, nil
 }
 
 // candid is a provider that tells a person when what it gives is less than a boundary.

@@ -22,6 +22,7 @@ type Config struct {
 	Sandbox  string `mapstructure:"sandbox"`   // provider that run uses: microvm | kata | e2b
 	Model    string `mapstructure:"model"`     // PROVIDER/NAME in place of the plan's model
 	Mirror   string `mapstructure:"mirror"`    // URL of the Debian mirror that image build uses
+	Accel    string `mapstructure:"accel"`     // how local VMs are run: auto | kvm | tcg
 
 	Dirs Dirs `mapstructure:"-"`
 	// Origin says who set each setting: flag, env, the path of the user's file, or default.
@@ -42,6 +43,7 @@ var settings = []setting{
 	{key: "sandbox", fallback: "microvm", oneOf: []string{"microvm", "kata", "e2b"}},
 	{key: "model"},
 	{key: "mirror"},
+	{key: "accel", fallback: "auto", oneOf: []string{"auto", "kvm", "tcg"}},
 }
 
 func (s setting) env() string  { return "JOY_" + strings.ToUpper(s.key) }

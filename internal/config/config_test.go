@@ -71,7 +71,7 @@ func TestPrecedence(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"never", "kata", "openai/x", "/flag", ""}, []string{c.Color, c.Sandbox, c.Model, c.StateDir, c.Mirror})
 	require.Equal(t, map[string]string{
-		"color": c.Dirs.ConfigFile(), "sandbox": "env", "model": c.Dirs.ConfigFile(), "state_dir": "flag", "mirror": "default",
+		"color": c.Dirs.ConfigFile(), "sandbox": "env", "model": c.Dirs.ConfigFile(), "state_dir": "flag", "mirror": "default", "accel": "default",
 	}, c.Origin)
 }
 

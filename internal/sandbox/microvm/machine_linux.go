@@ -148,7 +148,7 @@ func newScratch(dir string, size int64) (*os.File, error) {
 	if out, err := mkfs.CombinedOutput(); err != nil {
 		f.Close()
 		if errors.Is(err, exec.ErrNotFound) {
-			return nil, fault.New(fault.Platform, "mkfs.ext4 is not installed").WithHint("apt-get install e2fsprogs")
+			return nil, fault.New(fault.Platform, "mkfs.ext4 is not installed").WithHint("sudo apt-get install e2fsprogs")
 		}
 		return nil, fmt.Errorf("making the scratch disk: %w: %s", err, out)
 	}

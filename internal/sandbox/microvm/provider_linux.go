@@ -73,7 +73,7 @@ func (p *Provider) machine(spec sandbox.Spec) (*machine, error) {
 	}
 	path, err := exec.LookPath(qemu)
 	if err != nil {
-		return nil, fault.New(fault.Platform, "%s is not installed", qemu).WithHint("apt-get install qemu-system-x86")
+		return nil, fault.New(fault.Platform, "%s is not installed", qemu).WithHint("sudo apt-get install qemu-system-x86")
 	}
 	cache := p.CacheDir
 	if cache == "" {
