@@ -9,11 +9,12 @@ import (
 
 // about is what the description says the skill is for, as far as tools are concerned.
 type about struct {
-	read     bool
-	software bool // it writes software: what that calls is no call of the skill
-	servers  bool // it writes MCP servers or agents' plugins
-	deploys  bool // it deploys software, and so runs the programs of services that it shows
-	without  bool // it says what to do without MCP servers
+	read       bool
+	software   bool // it writes software: what that calls is no call of the skill
+	integrates bool // its description begins with that, and it shows the code
+	servers    bool // it writes MCP servers or agents' plugins
+	deploys    bool // it deploys software, and so runs the programs of services that it shows
+	without    bool // it says what to do without MCP servers
 }
 
 func (j *judge) about() *about {
@@ -30,7 +31,8 @@ func (j *judge) about() *about {
 	low := strings.ToLower(j.b.Description)
 	words := readWords(strings.ReplaceAll(low, `"`, " "), nil)
 	j.subject.deploys = firstOf(words, deploying) != ""
-	j.subject.software = len(words) > 0 && integrating[words[0].text] && j.b.doc.holdsCode()
+	j.subject.integrates = len(words) > 0 && integrating[words[0].text] && j.b.doc.holdsCode()
+	j.subject.software = j.subject.integrates
 	for i, w := range words {
 		if makeVerbs[w.text] && near(words, i, 8, devNouns) >= 0 || w.text == "sdk" && firstOf(words, referenceWords) != "" {
 			j.subject.software = true
@@ -54,18 +56,18 @@ func following(words []word, i, reach int, set map[string]bool) bool {
 }
 
 // matchRequest looks for a request to a host that is made by a command or by a script's code.
-func matchRequest(_ *judge, l *line) (out []hit) {
+func matchRequest(j *judge, l *line) (out []hit) {
 	if host := remoteShell(l); host != "" {
 		return []hit{{need: Need{host, KindAPI}, line: l.no, seen: l.text, optional: l.optional || l.setup}}
 	}
-	if l.setup && !l.fetches || !requests(l) {
+	if l.setup && !l.fetches || !requests(l) || !l.fetches && j.about().integrates {
 		return nil
 	}
 	if l.fetching() && !strings.Contains(l.low, "://") && strings.Contains(l.text, "$") && !strings.Contains(l.low, "localhost") {
 		return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional}} // to an address in a variable
 	}
 	for _, h := range hosts(l.low) {
-		if reachable(h) {
+		if reachable(h) || publicAddress(h) {
 			out = append(out, hit{need: Need{h, KindAPI}, line: l.no, seen: l.text, optional: l.optional})
 		}
 	}
@@ -163,6 +165,16 @@ func reachable(host string) bool {
 		return false
 	}
 	return !hasAny(host, noHosts)
+}
+
+// publicAddress reports an IP address of the Internet: none of a private network, and none that documents use
+// (RFC 5737, RFC 6890).
+func publicAddress(host string) bool {
+	a, err := netip.ParseAddr(host)
+	if err != nil || !a.IsGlobalUnicast() || a.IsPrivate() {
+		return false
+	}
+	return !hasAny(host, documentAddresses)
 }
 
 // matchWeb looks for the tools of agents that search and read the web, and for instructions to do so.

@@ -17,33 +17,54 @@ func matchRequiredService(j *judge) (out []hit) {
 	return out
 }
 
-// matchRequiredAccount looks for "a Tea account" and "a Tea API key" in a compatibility that requires something.
+// matchRequiredAccount looks for "a Tea account" and "a Tea API key" in a compatibility or a description that requires
+// something.
 func matchRequiredAccount(j *judge) []hit {
-	low := strings.ToLower(j.b.Compatibility)
-	if !strings.Contains(low, "require") || hasAny(low, optionalWords) {
-		return nil
+	if name := requiredAccount(j.b.Compatibility); name != "" {
+		return []hit{{need: Need{name, KindService}, line: j.b.compatibilityLine, seen: j.b.Compatibility}}
 	}
-	fields := strings.Fields(j.b.Compatibility)
+	if name := requiredAccount(j.b.Description); name != "" && !j.about().software {
+		return []hit{{need: Need{name, KindService}, line: j.b.descriptionLine, seen: j.b.Description}}
+	}
+	return nil
+}
+
+// requiredAccount is the product, in lower case, whose account or key the text says to require; empty for none.
+func requiredAccount(text string) string {
+	low := strings.ToLower(text)
+	at := strings.Index(low, "require")
+	if at < 0 || len(low) != len(text) || hasAny(low, optionalWords) {
+		return ""
+	}
+	fields := strings.Fields(text[at:])
 	for i := 1; i < len(fields); i++ {
 		name, what := fields[i-1], strings.TrimRight(fields[i], ".,;:)")
 		if (what == "account" || what == "API") && capitalised(name) && name != "Requires" && !notProducts[strings.ToLower(name)] {
-			return []hit{{need: Need{strings.ToLower(name), KindService}, line: j.b.compatibilityLine, seen: j.b.Compatibility}}
+			return strings.ToLower(name)
 		}
 	}
-	return nil
+	return ""
 }
 
 // matchAllowed looks for programs of services among the allowed tools, as in Bash(gh issue:*).
 func matchAllowed(j *judge) (out []hit) {
 	for _, t := range j.b.AllowedTools {
-		name, args, _ := strings.Cut(t, "(")
-		program, _, _ := strings.Cut(strings.TrimRight(args, ")"), ":")
-		program, _, _ = strings.Cut(program, " ")
-		if s := byCommand[program]; s != nil && strings.EqualFold(strings.TrimSpace(name), "bash") {
+		if s := byCommand[allowedProgram(t)]; s != nil {
 			out = append(out, hit{need: s.need(), line: j.b.toolsLine, seen: t})
 		}
 	}
 	return out
+}
+
+// allowedProgram is the program that an allowed tool runs: gh of Bash(gh issue:*); empty when it is no such tool.
+func allowedProgram(tool string) string {
+	name, args, _ := strings.Cut(tool, "(")
+	if !strings.EqualFold(strings.TrimSpace(name), "bash") {
+		return ""
+	}
+	program, _, _ := strings.Cut(strings.TrimRight(args, ")"), ":")
+	program, _, _ = strings.Cut(program, " ")
+	return program
 }
 
 // matchConnected looks for the word that a source has to be connected. It may be in what is said to the user.

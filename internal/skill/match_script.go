@@ -31,19 +31,24 @@ func (b *Bundle) started() (out []string) {
 
 // matchScripts looks into the scripts that the text runs for the hosts that they contact.
 func matchScripts(j *judge) (out []hit) {
-	for _, p := range j.b.started() {
+	for _, p := range append(j.b.started(), j.ownSources()...) {
 		data := j.b.Contents[p]
 		low := strings.ToLower(string(data[:min(len(data), maxScript)]))
 		if !hasAny(low, connectingCalls) {
 			continue
 		}
 		found := false
+		for _, c := range serviceClients {
+			if at := strings.Index(low, c.call); at >= 0 && !hasAny(low, otherBases) {
+				out, found = append(out, hit{need: Need{c.host, KindAPI}, file: p, line: 1 + strings.Count(low[:at], "\n"), seen: c.call}), true
+			}
+		}
 		for n, text := range strings.Split(low, "\n") {
 			if t := strings.TrimSpace(text); strings.HasPrefix(t, "#") || strings.HasPrefix(t, "//") || !strings.Contains(t, "://") || hasAny(t, forReaders) {
 				continue
 			}
 			for _, h := range hosts(text) {
-				if reachable(h) && h != "github.com" && !hasAny(h, pageHosts) {
+				if (reachable(h) || publicAddress(h)) && h != "github.com" && !hasAny(h, pageHosts) {
 					out, found = append(out, hit{need: Need{h, KindAPI}, file: p, line: n + 1, seen: text}), true
 				}
 			}

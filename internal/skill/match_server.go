@@ -66,9 +66,12 @@ func matchServerProse(j *judge, l *line) []hit {
 		if !around(j.words, i, 8, usingWords) || around(j.words, i, 4, makingWords) {
 			continue
 		}
-		name := serverBefore(l.text)
+		need := serverNeed(serverBefore(l.text))
+		if after(j.words, i, 3, serverStarts) {
+			need.Kind = KindLocal // the skill starts it
+		}
 		optional := l.optional || j.about().without || j.about().software && l.setup
-		return []hit{{need: serverNeed(name), line: l.no, seen: l.text, optional: optional}}
+		return []hit{{need: need, line: l.no, seen: l.text, optional: optional}}
 	}
 	return nil
 }

@@ -76,7 +76,9 @@ func matchOwnProgram(j *judge, l *line) (out []hit) {
 	}
 	if l.kind == code {
 		for _, c := range l.commands {
-			own(c.words)
+			for _, part := range strings.Split(strings.Join(c.words, " "), " && ") {
+				own(strings.Fields(part))
+			}
 		}
 	}
 	for _, s := range l.spans {
@@ -85,10 +87,15 @@ func matchOwnProgram(j *judge, l *line) (out []hit) {
 	return out
 }
 
-// owns reports a program that the bundle declares or shares its name with.
+// owns reports a program that the bundle declares, is allowed to run, or shares its name with.
 func (j *judge) owns(program string) bool {
 	for _, part := range strings.Split(j.b.Name, "-") {
 		if part == program {
+			return true
+		}
+	}
+	for _, t := range j.b.AllowedTools {
+		if allowedProgram(t) == program {
 			return true
 		}
 	}
@@ -98,7 +105,7 @@ func (j *judge) owns(program string) bool {
 
 // matchServiceProse looks for an instruction to work with a service.
 func matchServiceProse(j *judge, l *line) (out []hit) {
-	if l.setup || len(j.words) == 0 {
+	if l.setup || len(j.words) == 0 || j.words[0].text == "install" {
 		return nil
 	}
 	for i := range j.words {

@@ -140,6 +140,15 @@ func TestToolsAndHosts(t *testing.T) {
 		{"the web on demand", "", "Use WebFetch on demand.\n", nil, nil, []skill.Need{{"", "api"}}},
 		{"one of a kind", "", "Name at least one tea.\nOptional: at least one source connected.\n", nil, nil, nil},
 		{"a requirement that is none", "compatibility: Docker is optional, needs tea\n", "Brew.\n", nil, nil, nil},
+		{"a server that it starts", "", "Start the MCP server.\nCall the MCP tools.\n", []skill.Need{{"", "local"}}, nil, nil},
+		{"an address not to fetch", "", "Do not fetch https://tea.dev/a.\nFetch it. See https://tea.dev/b.\nPrefetch https://tea.dev/c.\n", nil, nil, nil},
+		{"one's own addresses", "", "```sh\ncurl http://10.0.0.1/ http://192.0.2.7/ http://127.0.0.1/\n```\nFetch http://localhost:80/.\n", nil, nil, nil},
+		{"a registry in passing", "", "Say `npm audit` if you like.\n", nil, nil, nil},
+		{"installed", "", "```sh\nnpm ci\nnpm install tea\nnpm run audit\n```\n", nil, nil, nil},
+		{"a kind of API", "", "It uses the REST API and calls the API.\n- [ ] It uses the Intl API\n", nil, nil, nil},
+		{"two names of tools", "", "There are tools: `get_tea`, `list_teas`, `create_file`, `tea_list`.\n", nil, nil, nil},
+		{"names of columns", "", "Fill `get_tea`, `list_teas` and `find_tea`.\n", nil, nil, nil},
+		{"an installation in a sentence", "", "Install: download from GitHub.\nInstall it, then fetch from GitHub.\nInstall GitHub.\n", nil, nil, nil},
 		{"a link", "", "See https://api.tea.dev/docs.\n", nil, nil, nil},
 		{"set-up of a connector", "", "```sh\nclaude mcp add tea https://mcp.tea.dev\n```\n", nil, nil, nil},
 		{"a passing command", "", "Say `gh pr view 1` if you like.\n", nil, nil, nil},
@@ -174,6 +183,7 @@ func TestSoftwareIsNotTheSkill(t *testing.T) {
 func TestProductsAreNotAlwaysServices(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"implemented":   {"Implement Stripe checkouts with Stripe.", "Set up Stripe.\nStripe pays.\nUse Stripe.\nUse Stripe.\n```python\nstripe.pay()\n```\n"},
+		"calls as code": {"Integrate Tea payments.", "```python\nbase_url = 'https://api.tea.dev'\n```\n"},
 		"with code":     {"Analyse data using Polars.", "Read it in Polars.\nTake it from Polars.\n```python\npolars.scan()\n```\n"},
 		"once":          {"Plan teas using Tea Room.", "Look in Tea Room.\n"},
 		"a language":    {"Count using Python.", "Count in Python.\nCount using Python.\n"},
@@ -187,6 +197,23 @@ func TestProductsAreNotAlwaysServices(t *testing.T) {
 		n := load(t, bundleFS("SKILL.md", "---\nname: my-skill\ndescription: "+c[0]+"\n---\n"+c[1])).Needs()
 		require.Empty(t, n.Tools, "%s: %v", name, n.Evidence)
 		require.Empty(t, n.Network, name)
+	}
+}
+
+// Only a program that the bundle makes and the text runs speaks for the skill.
+func TestSourcesOfOtherPrograms(t *testing.T) {
+	calls := "import OpenAI from 'openai';\nconst c = new OpenAI();\n"
+	for name, files := range map[string][]string{
+		"not run":         {"package.json", `{"bin": {"kettle": "a.js"}}`, "src/a.ts", calls},
+		"no program":      {"package.json", `{"name": "tealist"}`, "src/a.ts", calls},
+		"broken":          {"package.json", `{"bin": `, "src/a.ts", calls},
+		"no names":        {"package.json", `{"bin": [1]}`, "src/a.ts", calls},
+		"elsewhere":       {"tea/package.json", `{"bin": {"tealist": "a.js"}}`, "src/a.ts", calls},
+		"another's model": {"package.json", `{"bin": {"tealist": "a.js"}}`, "src/a.ts", "new OpenAI({baseURL: 'http://localhost:1/'})\n"},
+	} {
+		n := load(t, bundleFS(append([]string{"SKILL.md", skillMD("", "Run `npx tealist a.md --hot`.\n")}, files...)...)).Needs()
+		require.Empty(t, n.Tools, "%s: %v", name, n.Evidence)
+		require.Empty(t, n.Network, "%s: %v", name, n.Evidence)
 	}
 }
 

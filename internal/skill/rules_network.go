@@ -14,6 +14,16 @@ var networkRules = []rule{
 		points: 3, line: matchWeb,
 	},
 	{
+		id: "JOY-NET-ADDRESS", means: "the text tells to fetch the address",
+		reason: "the page is part of what the skill works with",
+		points: 3, line: matchAddress,
+	},
+	{
+		id: "JOY-NET-REGISTRY", means: "it asks a registry of packages",
+		reason: "what a registry knows of packages changes and is asked while the skill works; one place may be an aside",
+		points: 2, most: 2, line: matchRegistry,
+	},
+	{
 		id: "JOY-NET-DOWNLOAD", means: "the text tells to download data",
 		reason: "data, models and media come from elsewhere while the skill works; programs and libraries are installed before",
 		points: 3, line: matchDownload,

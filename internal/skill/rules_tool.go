@@ -24,7 +24,7 @@ var toolRules = []rule{
 		points: 3, whole: matchRequiredService,
 	},
 	{
-		id: "JOY-TOOL-ACCOUNT", means: "compatibility requires an account or a key of the service",
+		id: "JOY-TOOL-ACCOUNT", means: "compatibility or the description requires an account or a key of the service",
 		reason: "a declared requirement is the best evidence there is",
 		points: 3, whole: matchRequiredAccount,
 	},
@@ -122,6 +122,16 @@ var toolRules = []rule{
 		id: "JOY-TOOL-ABOUT-API", means: "the description is about working through the product's API",
 		reason: "what a skill is for it cannot do without; an API may be one to write code for, so it takes more than that",
 		points: 2, whole: matchAboutAPI,
+	},
+	{
+		id: "JOY-TOOL-TOLD", means: "it says that it works with the product's API",
+		reason: "the author says what the skill's own program does",
+		points: 3, line: matchTellsAPI,
+	},
+	{
+		id: "JOY-TOOL-NAMES", means: "it calls tools by their names",
+		reason: "a text without program code that has several tools called by name has them from a connection",
+		points: 3, least: 3, whole: matchNamedTools,
 	},
 	{
 		id: "JOY-TOOL-PRODUCT", means: "it works with the product that the description names",

@@ -12,6 +12,8 @@ var (
 		available required supported key primary core which when these following add call setup audit flag scan configure install
 		create build run check document knowledge email chat custom local uses used what which their our these those how
 		project other existing new external configured connected it its not is are`)
+	// serverStarts before "mcp" say that the skill starts the server itself.
+	serverStarts   = set("start starts run runs launch launches")
 	withoutServers = []string{"without mcp", "mcp is not available", "mcp is unavailable", "mcp unavailab", "mcp isn't available"}
 	// inWords stand before a product that is worked with; notProducts are what people work with and is no service.
 	inWords     = []string{"in ", "from ", "via ", "through ", "using "}
@@ -55,7 +57,8 @@ var (
 	// connectingCalls are in a script that opens connections.
 	connectingCalls = []string{
 		"import requests", "from requests", "urllib.request", "import httpx", "aiohttp", "await fetch(",
-		"axios.", "axios(", "from 'axios'", "require('axios')", "curl ", "http.client", "websocket", "https.request", "wget ", "import openai", "import anthropic",
+		"axios.", "axios(", "from 'axios'", "require('axios')", "curl ", "http.client", "websocket", "https.request",
+		"https.get(", "http.get(", "require('https')", "wget ", "import openai", "import anthropic", "import yfinance",
 	}
 	// noHosts are parts of names that are examples, one's own machines, sources of installations, or names of formats.
 	noHosts = []string{
@@ -65,6 +68,8 @@ var (
 		"raw.githubusercontent.com", "pythonhosted.org", "pypi.org", "registry.npmjs.org",
 		"schemas.", "www.w3.org", "json-schema.org",
 	}
+	// documentAddresses begin the addresses that stand for any (RFC 5737, RFC 3849), and the best-known example.
+	documentAddresses = []string{"192.0.2.", "198.51.100.", "203.0.113.", "1.2.3.4", "2001:db8:"}
 	// forReaders are on a line of a script whose address is there to be read.
 	forReaders = []string{"reference", "homepage", "docs", "documentation", "license", "print(", "help=", "description", "see http"}
 	// pageHosts in a script are for its readers.
