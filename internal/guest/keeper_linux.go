@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -58,8 +57,10 @@ type started struct {
 
 // keep is the main of a world's keeper. It returns when the guest closes their socket, which ends the world.
 func keep() error {
-	runtime.LockOSThread()                 // the thread that restrict acts on is the one that forks
-	signal.Notify(make(chan os.Signal, 1)) // a workload may signal its PID 1; none of that is fatal
+	runtime.LockOSThread() // the thread that restrict acts on is the one that forks
+	if err := deafen(); err != nil {
+		return err
+	}
 	ch := &channel{blocking: keeperFD}
 	unix.CloseOnExec(keeperFD) // a command that had it could speak for its keeper
 	body, _, err := ch.receive(0)
