@@ -36,15 +36,16 @@ func testSurroundings(t *testing.T, r *room) {
 	})
 
 	for name, tc := range map[string][2]string{
-		"directory":     {`pwd`, "/workspace"},
-		"umask":         {`umask`, "0022"},
-		"new files":     {`touch f; mkdir d; stat -c %a f d | xargs`, "644 755"},
-		"hostname":      {`hostname; cat /etc/hostname | xargs`, "joy\njoy"},
-		"time zone":     {`date -d @0 +%H%Z`, "00UTC"},
-		"user":          {`id -u; id -g`, "0\n0"},
-		"descriptors":   {`ls /proc/self/fd | sort -n | xargs`, "0 1 2 3"}, // 3 is ls reading the directory
-		"terminal":      {`tty >/dev/null || echo none; (: </dev/tty) 2>/dev/null || echo none`, "none\nnone"},
-		"signals":       {`grep -E 'Sig(Blk|Ign):' /proc/self/status | cut -f2 | xargs`, "0000000000000000 0000000000000000"},
+		"directory":   {`pwd`, "/workspace"},
+		"umask":       {`umask`, "0022"},
+		"new files":   {`touch f; mkdir d; stat -c %a f d | xargs`, "644 755"},
+		"hostname":    {`hostname; cat /etc/hostname | xargs`, "joy\njoy"},
+		"time zone":   {`date -d @0 +%H%Z`, "00UTC"},
+		"user":        {`id -u; id -g`, "0\n0"},
+		"descriptors": {`ls /proc/self/fd | sort -n | xargs`, "0 1 2 3"}, // 3 is ls reading the directory
+		"terminal":    {`tty >/dev/null || echo none; (: </dev/tty) 2>/dev/null || echo none`, "none\nnone"},
+		// Those that C libraries use between threads (32 to 34) may be ignored: a library that wants one says so.
+		"signals":       {`grep -E 'Sig(Blk|Ign):' /proc/self/status | cut -f2 | xargs | sed 's/ 0000000[0-3][08]0000000$/ 0000000000000000/'`, "0000000000000000 0000000000000000"},
 		"tree":          {`ls -d in out skills`, "in\nout\nskills"},
 		"the guest":     {`command -v joy-guest`, "/usr/local/bin/joy-guest"},
 		"localhost":     {`grep -c localhost /etc/hosts`, "2"},
