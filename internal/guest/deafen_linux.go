@@ -23,7 +23,7 @@ func deafen() error {
 			restorer uintptr
 			mask     uint64
 		}{handler: 1} // SIG_IGN
-		if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0); errno != 0 {
+		if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0); errno != 0 { //nolint:gosec // sigaction(2) takes a pointer
 			return fmt.Errorf("ignoring signal %d: %w", sig, errno)
 		}
 	}
