@@ -115,6 +115,10 @@ func TestKilledJoy(t *testing.T) {
 	runs, err := filepath.Glob(filepath.Join(b.dir, ".joy/runs/*"))
 	require.NoError(t, err)
 	id := filepath.Base(runs[0])
+	ledger := filepath.Join(runs[0], "ledger.jsonl")
+	whole, err := os.ReadFile(ledger)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(ledger, append(whole, `{"seq":`...), 0o600)) // killed in the middle of a line
 	for _, args := range [][]string{{"gc", "--dry-run"}, {"gc"}} {
 		code, stdout, stderr = b.run(args...)
 		require.Zero(t, code, "%s", stderr)
@@ -122,6 +126,16 @@ func TestKilledJoy(t *testing.T) {
 		require.Equal(t, 1, strings.Count(stdout, "\n"), "only the dead run is named: %s", stdout)
 	}
 	require.FileExists(t, filepath.Join(runs[0], "maintenance.jsonl"))
+	torn, err := os.ReadFile(ledger + ".torn")
+	require.NoError(t, err)
+	require.Equal(t, `{"seq":`, string(torn))
+	mended, err := os.ReadFile(ledger)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(mended), string(whole)))
+	require.Contains(t, string(mended[len(whole):]), `"type":"ledger.recovered"`)
+	code, stdout, stderr = b.run("ledger", "verify")
+	require.Equal(t, 7, code)
+	require.Contains(t, stdout+stderr, "incomplete")
 	require.Len(t, b.live(), 1)
 	require.True(t, alive(livingVM), "a living joy's VM is not gc's")
 

@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/state"
 )
@@ -40,7 +42,8 @@ type leftover struct {
 	Run   string   `json:"run"`
 	Dir   string   `json:"dir"`
 	VMs   []string `json:"vms"`
-	Alive []string `json:"alive"` // VMs that were still there
+	Alive []string `json:"alive"`          // VMs that were still there
+	Torn  string   `json:"torn,omitempty"` // why the end of its ledger could not be mended
 }
 
 // reap clears the runs of the index whose joy is gone.
@@ -60,7 +63,7 @@ func (a *app) reap(dryRun bool) ([]leftover, error) {
 			}
 		}
 		if !dryRun {
-			errs = append(errs, clear(index, l))
+			errs = append(errs, clear(index, &l))
 		}
 		left = append(left, l)
 	}
@@ -68,7 +71,7 @@ func (a *app) reap(dryRun bool) ([]leftover, error) {
 }
 
 // clear destroys the VMs first, then says so beside the ledger, and forgets the run last: whatever fails is found again.
-func clear(index *state.Index, l leftover) error {
+func clear(index *state.Index, l *leftover) error {
 	for _, id := range l.Alive {
 		if _, err := microvm.Reap(id); err != nil {
 			e := fault.Wrap(fault.Platform, err, "the VM %s of run %s could not be destroyed", id, l.Run)
@@ -76,19 +79,36 @@ func clear(index *state.Index, l leftover) error {
 			return e
 		}
 	}
+	if err := recoverLedger(l); err != nil {
+		l.Torn = err.Error() // it stays as it is, and verify says so
+	}
 	if err := noteMaintenance(l); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return index.Remove(l.Run)
 }
 
+// recoverLedger cuts off what a crash left of a line, keeps those bytes beside the ledger, and says so in it. A ledger
+// that ends with a whole line is left alone; it stays incomplete, since nobody knows what happened after it.
+func recoverLedger(l *leftover) error {
+	t, err := readTarget(l.Dir, filepath.Join(l.Dir, build.LockName), l.Run)
+	if err != nil {
+		return err
+	}
+	w, err := ledger.Reopen(l.Dir, l.Run, t.plan.Digest, ledger.Options{})
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}
+
 // maintenanceFile is beside a run's ledger.
 const maintenanceFile = "maintenance.jsonl"
 
 // noteMaintenance says what was done to a run after its end. The ledger itself is never touched.
-func noteMaintenance(l leftover) error {
+func noteMaintenance(l *leftover) error {
 	line, err := json.Marshal(map[string]any{
-		"time": time.Now().UTC().Format(time.RFC3339), "action": "gc", "vms": l.VMs, "destroyed": l.Alive,
+		"time": time.Now().UTC().Format(time.RFC3339), "action": "gc", "vms": l.VMs, "destroyed": l.Alive, "torn": l.Torn,
 	})
 	if err != nil {
 		return err
