@@ -83,6 +83,9 @@ func TestMistakes(t *testing.T) {
 		{"inputs: {type: array}", "joy.yaml:4:9", "describes no object", "type: object"},
 		{"inputs: {properties: {a: {$ref: 'https://example.com/s.json'}}}", "joy.yaml:4:9", "leads out of the schema", ""},
 		{"setup: {run: setup.sh}", "joy.yaml:4:14", "setup.sh is not there", ""},
+		{"setup: {run: count/setup}\n-- count/setup --\ntrue", "joy.yaml:4:14", "no shebang", "begin the file with"},
+		{"setup: {run: count/setup}\n-- count/setup --\n#!sh", "joy.yaml:4:14", "by its full path", ""},
+		{"steps: [{id: setup, skill: advice}]", "joy.yaml:4:14", "belongs to setup", "another id"},
 		{"steps: [{id: x, action: drive.upload}]", "joy.yaml:4:25", `no connection "drive"`, ""},
 		{"connections: {drive: {url: 'https://a.com'}}\nsteps: [{id: x, action: drive.upload}]", "joy.yaml:5:25", "connections cannot be frozen yet", ""},
 		{"connections: {drive: {url: 'https://a.com'}}\nsteps: [{id: x, skill: advice, tools: [{action: drive.up}]}]", "joy.yaml:5:49", "connections cannot be frozen yet", ""},
@@ -173,6 +176,7 @@ echo hi
 	require.False(t, three.Sandbox.Required)
 	require.True(t, three.NeedsVM(), "the author's word counts, and both are kept")
 	require.Equal(t, "0755", p.Setup.Run.Mode)
+	require.Equal(t, []string{"bash"}, p.Setup.Argv)
 	require.Equal(t, [][]string{{"one", "two"}, {"three"}}, plan.Waves(p))
 	require.Contains(t, res.Notes[0], "connection idle")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/skill"
 )
 
 // steps makes the plan's steps, without their edges.
@@ -203,6 +204,11 @@ func (b *builder) setup() {
 	}
 	egress = slices.Clone(egress)
 	slices.Sort(egress)
-	pin := plan.File(digest.Pin(s.Run.Value, digest.ModeExec, data, false).File)
-	b.plan.Setup = &plan.Setup{Run: pin, Egress: egress, Timeout: s.Timeout}
+	pinned := digest.Pin(s.Run.Value, digest.ModeExec, data, false)
+	argv, err := skill.Interpreter(s.Run.Value, pinned.Data)
+	if err != nil {
+		b.fail(s.Run.Pos, "setup: %s: %v", s.Run.Value, err).WithHint("%s", skill.InterpreterHint)
+		return
+	}
+	b.plan.Setup = &plan.Setup{Run: plan.File(pinned.File), Argv: argv, Egress: egress, Timeout: s.Timeout}
 }

@@ -159,7 +159,7 @@ func (c *comparison) field(what, kind string, before, after any) {
 }
 
 // ordered are the lists whose order means something.
-var ordered = map[string]bool{"connection.argv": true}
+var ordered = map[string]bool{"connection.argv": true, "setup.argv": true}
 
 // section compares key by key what both have.
 func section[T any](c *comparison, kind string, before, after *T) {

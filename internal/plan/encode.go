@@ -64,7 +64,7 @@ func normal(p *Plan) (Plan, error) {
 	n.Policy = normalPolicy(p.Policy)
 	if p.Setup != nil {
 		s := *p.Setup
-		s.Egress = list(s.Egress)
+		s.Argv, s.Egress = list(s.Argv), list(s.Egress)
 		n.Setup = &s
 	}
 	n.Skills = list(p.Skills)

@@ -69,6 +69,7 @@ type Trigger struct {
 // Setup is the pseudo-step that prepares the lower layer of every sandbox step.
 type Setup struct {
 	Run     File            `json:"run"`
+	Argv    []string        `json:"argv"` // what starts it; the path of the script follows
 	Egress  []string        `json:"egress"`
 	Timeout policy.Duration `json:"timeout"`
 }

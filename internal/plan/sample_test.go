@@ -34,7 +34,7 @@ func sample(t testing.TB) *Plan {
 		Model:    &Model{Provider: "anthropic", Name: "m", Key: "secret:k", MaxTurns: 20, MaxTokens: 1000, MaxCost: 1.5},
 		Triggers: []Trigger{{Schedule: "0 5 * * 1", Timezone: "UTC", Missed: "skip"}},
 		Policy:   policy.Default(),
-		Setup:    &Setup{Run: pin("scripts/setup.sh", "0755"), Timeout: limit},
+		Setup:    &Setup{Run: pin("scripts/setup.sh", "0755"), Argv: []string{"bash"}, Timeout: limit},
 		Skills:   []Skill{skill("count", pin("SKILL.md", "0644"), pin("scripts/count.py", "0755")), skill("tell", pin("SKILL.md", "0644"))},
 		Connections: map[string]Connection{"drive": {
 			Transport: "http", URL: "https://mcp.example.com/drive",

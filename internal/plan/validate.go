@@ -87,6 +87,7 @@ func (v *validator) policy() {
 	}
 	if s := v.p.Setup; s != nil {
 		v.pin(s.Run)
+		v.command(s.Argv, "setup")
 		v.egress("setup", s.Egress)
 		v.hold(policy.CheckTimeout(s.Timeout) == nil, s.Run.Path, "setup.timeout %s is out of bounds", s.Timeout)
 	}

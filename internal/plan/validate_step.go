@@ -54,14 +54,20 @@ func (v *validator) kind(s Step) {
 }
 
 func (v *validator) entry(s Step, skill Skill) {
-	if s.Entry == nil || len(s.Entry.Argv) == 0 || slices.Contains(s.Entry.Argv, "") {
-		v.hold(false, s.ID, "step %s: a script step has an entry with a command", s.ID)
+	if s.Entry == nil {
+		v.hold(false, s.ID, "step %s: a script step has an entry", s.ID)
 		return
 	}
 	own := func(f File) bool { return f.Path == s.Entry.Path }
 	v.hold(slices.ContainsFunc(skill.Files, own), s.Entry.Path, "step %s: the entry %q is no file of skill %s", s.ID, s.Entry.Path, s.Skill)
-	for _, a := range s.Entry.Argv {
-		v.hold(!strings.ContainsRune(a, 0), s.ID, "step %s: a NUL in the command", s.ID)
+	v.command(s.Entry.Argv, "step "+s.ID)
+}
+
+// command holds that there is something to start a script with, and that no word of it ends early.
+func (v *validator) command(argv []string, who string) {
+	v.hold(len(argv) > 0 && !slices.Contains(argv, ""), who, "%s: there is no command that starts the script", who)
+	for _, a := range argv {
+		v.hold(!strings.ContainsRune(a, 0), who, "%s: a NUL in the command", who)
 	}
 }
 

@@ -47,6 +47,8 @@ func TestNoLockLeadsOutside(t *testing.T) {
 		"workspace":           {func(p *Plan) { p.Agent.Workspace = "a/b" }, "agent.workspace"},
 		"key":                 {func(p *Plan) { p.Model.Key = "sk-live" }, "secret:NAME"},
 		"setup":               {func(p *Plan) { p.Setup.Run.Path = "/bin/sh" }, "leaves its directory"},
+		"setup command":       {func(p *Plan) { p.Setup.Argv = nil }, "no command that starts"},
+		"setup NUL":           {func(p *Plan) { p.Setup.Argv = []string{"sh\x00"} }, "a NUL"},
 		"setup egress":        {func(p *Plan) { p.Setup.Egress = []string{"a.com"} }, "does not grant"},
 		"policy":              {func(p *Plan) { p.Policy.CPUs = 1000 }, "policy.cpus"},
 		"no policy":           {func(p *Plan) { p.Policy.Memory = 0 }, "policy.memory"},

@@ -12,7 +12,8 @@ import (
 // interpreters by extension, for files without a shebang.
 var interpreters = map[string]string{".py": "python3", ".sh": "bash", ".js": "node", ".mjs": "node"}
 
-const interpreterHint = `begin the file with "#!", or name it .py (python3), .sh (bash), .js or .mjs (node)`
+// InterpreterHint is the remedy for an error of Interpreter.
+const InterpreterHint = `begin the file with "#!", or name it .py (python3), .sh (bash), .js or .mjs (node)`
 
 // resolveEntry judges the declared entry point against the files that are there and against skill_kind.
 func (b *Bundle) resolveEntry(d declaration, r *report) {
@@ -40,9 +41,9 @@ func (b *Bundle) resolveEntry(d declaration, r *report) {
 		r.fail(RuleEntry, d.at, b.entryHint(), "entry point %q is not a file of the bundle", d.entry)
 		return
 	}
-	argv, err := interpreter(p, content)
+	argv, err := Interpreter(p, content)
 	if err != nil {
-		r.fail(RuleEntry, d.at, interpreterHint, "entry point %s: %v", p, err)
+		r.fail(RuleEntry, d.at, InterpreterHint, "entry point %s: %v", p, err)
 		return
 	}
 	b.Entry = &Entry{Path: p, Argv: argv, Line: d.at.line}
@@ -68,8 +69,9 @@ func isScript(p string, content []byte) bool {
 	return known || strings.HasPrefix(string(content[:min(2, len(content))]), "#!")
 }
 
-// interpreter is how a script starts: its shebang, else its extension.
-func interpreter(p string, content []byte) ([]string, error) {
+// Interpreter is what starts the script at path p: its shebang, else its extension; the path of the script follows as
+// the last argument. A script of which neither says it is an error.
+func Interpreter(p string, content []byte) ([]string, error) {
 	line, _, _ := strings.Cut(string(content[:min(len(content), 4096)]), "\n")
 	if rest, ok := strings.CutPrefix(line, "#!"); ok {
 		return shebang(strings.Trim(strings.TrimSuffix(rest, "\r"), " \t"))
