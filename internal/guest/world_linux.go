@@ -24,6 +24,7 @@ type world struct {
 	id      string
 	dir     string // on the scratch disk: upper, work, workspace, root
 	cgroup  string
+	keep    string // the layer that upper becomes, or ""
 	keeper  *exec.Cmd
 	channel *channel
 	door    net.Listener
@@ -56,6 +57,9 @@ func newWorld(id string, spec guestproto.Open, limits guestproto.Start, keeper f
 		return nil, fmt.Errorf("world id %q", id)
 	}
 	lower, err := layers(spec.Layers)
+	if err == nil && spec.Keep != "" {
+		err = freeLayer(spec.Keep)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +70,7 @@ func newWorld(id string, spec guestproto.Open, limits guestproto.Start, keeper f
 	if err := w.make(lower, spec, limits, keeper); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
-	w.ending = map[int]chan ending{}
+	w.ending, w.keep = map[int]chan ending{}, spec.Keep // a world that was never whole leaves no layer
 	go w.listen()
 	w.making.Go(w.makeKits)
 	return w, nil
@@ -139,19 +143,6 @@ func validID(id string) bool {
 		return false
 	}
 	return strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-}
-
-// layers turns the host's list, nearest last, into overlayfs's, nearest first. The VM's own layer and the image lie
-// below all of them.
-func layers(names []string) ([]string, error) {
-	lower := []string{dirVM, dirImage}
-	for _, name := range names {
-		if !validID(name) {
-			return nil, fmt.Errorf("layer %q", name)
-		}
-		lower = append([]string{filepath.Join(dirScratch, "layers", name)}, lower...)
-	}
-	return lower, nil
 }
 
 func (w *world) makeDirs(readOnly []string) error {
@@ -246,7 +237,7 @@ func (w *world) settle(k *keeperProcess, cfg keeperConfig) error {
 	return err
 }
 
-// close kills everything in the world and removes its files. The overlay goes with the mount namespace.
+// close kills everything in the world and removes its files, but for a layer that is to be kept. The overlay goes with the mount namespace.
 func (w *world) close() error {
 	var err error
 	w.shut.Do(func() { err = w.end() })
@@ -268,6 +259,10 @@ func (w *world) end() error {
 	if w.channel != nil {
 		errs = append(errs, w.channel.Close())
 	}
-	errs = append(errs, removeCgroup(w.cgroup), removeTree(w.dir))
+	errs = append(errs, removeCgroup(w.cgroup))
+	if w.keep != "" && shutErr(errs...) == nil {
+		errs = append(errs, keepLayer(filepath.Join(w.dir, "upper"), w.keep))
+	}
+	errs = append(errs, removeTree(w.dir))
 	return shutErr(errs...)
 }

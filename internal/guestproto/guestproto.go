@@ -88,6 +88,7 @@ type Boot struct {
 // Open describes a world; see sandbox.WorldSpec.
 type Open struct {
 	Layers   []string          `json:"layers,omitempty"`
+	Keep     string            `json:"keep,omitempty"`
 	Env      map[string]string `json:"env"`
 	ReadOnly []string          `json:"read_only,omitempty"`
 }

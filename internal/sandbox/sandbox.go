@@ -80,6 +80,9 @@ type WorldSpec struct {
 	Layers   []string          // lower layers over the image, nearest last; empty: the image alone
 	Env      map[string]string // environment of every command, complete: nothing is added but what the world itself needs
 	ReadOnly []string          // directories below /workspace that its processes cannot write, e.g. skills/count
+	// Keep names the layer that the world's writes over the image become when it is closed without an error, for later
+	// worlds to name in Layers; nothing of /workspace is in it. Empty: they are removed. A name is given once.
+	Keep string
 }
 
 // World is one step's view of the VM. Put, Run and Collect may be called until Close; Close also ends calls in progress.

@@ -39,7 +39,7 @@ func Run(t *testing.T, create Create) {
 	for name, group := range map[string]func(*testing.T, *room){
 		"output": testOutput, "input": testInput, "ending": testEnding, "kill": testKill, "limits": testLimits,
 		"surroundings": testSurroundings, "confinement": testConfinement, "isolation": testIsolation,
-		"files": testFiles, "door": testDoor, "collect": testCollect, "worlds": testWorlds,
+		"files": testFiles, "door": testDoor, "collect": testCollect, "worlds": testWorlds, "layers": testLayers,
 	} {
 		t.Run(name, func(t *testing.T) { group(t, r) })
 	}

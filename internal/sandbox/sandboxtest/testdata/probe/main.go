@@ -20,12 +20,26 @@ import (
 func main() {
 	commands := map[string]func([]string) error{
 		"calls": calls, "as": as, "shm": shm, "mq": mq, "abstract": abstract, "socket": socket, "door": door,
+		"attribute": attribute,
 	}
 	run := commands[os.Args[1]]
 	if err := run(os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "probe:", err)
 		os.Exit(1)
 	}
+}
+
+// attribute sets an extended attribute of a file, or prints it: attribute FILE NAME [VALUE].
+func attribute(args []string) error {
+	if len(args) == 3 {
+		return unix.Setxattr(args[0], args[1], []byte(args[2]), 0)
+	}
+	value := make([]byte, 256)
+	n, err := unix.Getxattr(args[0], args[1], value)
+	if err == nil {
+		fmt.Println(string(value[:n]))
+	}
+	return err
 }
 
 // as executes a program as another user.
