@@ -40,7 +40,7 @@ var house = []room{
 	{3, "image", "digest fault"},                                                                      // build, name and find images
 	{3, "guest", "guestproto policy fault"},                                                           // init and exec inside the VM
 
-	{2, "broker", "secret artifact ledger plan policy guestproto digest fault"}, // decide, record, act
+	{2, "broker", "egress secret artifact ledger plan policy guestproto digest fault"}, // decide, record, act
 
 	{2, "sandbox", "policy fault"},       // the contract of a VM
 	{2, "secret", "policy digest fault"}, // names to values, late; trust; the scrubber
@@ -50,6 +50,7 @@ var house = []room{
 	{1, "skill", "policy digest fault"},    // one bundle, with evidence
 	{1, "signature", "plan fault"},         // who stands for a plan
 	{1, "plan", "policy digest fault"},     // joy.lock
+	{1, "egress", "policy fault"},          // the hosts a plan grants, and nothing else
 	{1, "schema", "fault"},                 // a value against a JSON Schema
 	{1, "ledger", "digest fault"},          // append, recover, seal
 	{1, "ledger/verify", "digest fault"},   // read and check; shares nothing with the writer

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/joystream-ai/joy/internal/egress"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/secret"
 )
@@ -30,9 +31,13 @@ const Grace = 30 * time.Second
 type Config struct {
 	Workspace, Agent, Run string
 	Ledger                *ledger.Writer
-	Secrets               *secret.Set      // learns each token before its first use
-	Now                   func() time.Time // nil: time.Now. Tokens are judged by this clock alone, never by the VM's
-	Rand                  io.Reader        // nil: crypto/rand
+	Secrets               *secret.Set   // learns each token before its first use
+	Dialer                egress.Dialer // reaches granted hosts; zero: the machine's resolver and network
+	// Breach is told, once for each step, that the step's door was closed for good and why. The step should fail with
+	// it. May be nil.
+	Breach func(step string, why error)
+	Now    func() time.Time // nil: time.Now. Tokens are judged by this clock alone, never by the VM's
+	Rand   io.Reader        // nil: crypto/rand
 }
 
 // Broker serves one run. It is safe for concurrent use.
@@ -40,17 +45,26 @@ type Broker struct {
 	cfg    Config
 	server *http.Server
 	doors  *doors
+	life   context.Context // ends with the broker
+	end    context.CancelFunc
 
-	mu     sync.Mutex
-	tokens map[[sha256.Size]byte]*grant
-	denied map[string]int // by step
-	closed bool
+	mu       sync.Mutex
+	tokens   map[[sha256.Size]byte]*grant
+	accounts map[string]*account // by step
+	closed   bool
+}
+
+// Terms are what a step's token is good for.
+type Terms struct {
+	Limit  time.Duration // of the step; the token dies Grace later
+	Egress []string      // hosts, as policy.CheckHost has them; none: nothing is reached
 }
 
 // grant is what a token opens. Only the token's hash is kept.
 type grant struct {
 	id      string // names the token in the ledger: the first 8 hex digits of its hash
 	step    string
+	terms   Terms
 	issued  time.Time
 	expires time.Time
 }
@@ -63,7 +77,8 @@ func New(cfg Config) *Broker {
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Reader
 	}
-	b := &Broker{cfg: cfg, doors: newDoors(), tokens: map[[sha256.Size]byte]*grant{}, denied: map[string]int{}}
+	b := &Broker{cfg: cfg, doors: newDoors(), tokens: map[[sha256.Size]byte]*grant{}, accounts: map[string]*account{}}
+	b.life, b.end = context.WithCancel(context.Background())
 	b.server = &http.Server{
 		Handler: b.handler(), ConnContext: doorOf,
 		ReadHeaderTimeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
@@ -75,16 +90,16 @@ func New(cfg Config) *Broker {
 	return b
 }
 
-// Issue mints the token of a step, which dies with Revoke and at the latest Grace after limit. The token is registered
+// Issue mints the token of a step, which dies with Revoke and at the latest Grace after terms.Limit. The token is registered
 // with the secrets before it is returned, and its issue is on record.
-func (b *Broker) Issue(step string, limit time.Duration) (string, error) {
+func (b *Broker) Issue(step string, terms Terms) (string, error) {
 	token, err := newToken(b.cfg.Rand)
 	if err != nil {
 		return "", err
 	}
 	hash := sha256.Sum256([]byte(token))
 	now := b.cfg.Now()
-	g := &grant{id: hex.EncodeToString(hash[:4]), step: step, issued: now, expires: now.Add(limit + Grace)}
+	g := &grant{id: hex.EncodeToString(hash[:4]), step: step, terms: terms, issued: now, expires: now.Add(terms.Limit + Grace)}
 	if err := b.cfg.Secrets.Add("run-token", []byte(token)); err != nil {
 		return "", fmt.Errorf("registering the run token: %w", err)
 	}
@@ -134,6 +149,7 @@ func (b *Broker) Close() error {
 		steps[g.step] = true
 	}
 	b.mu.Unlock()
+	b.end()
 	var errs []error
 	for step := range steps {
 		errs = append(errs, b.Revoke(step))
@@ -146,6 +162,9 @@ func (b *Broker) Close() error {
 func (b *Broker) find(step, token string) (*grant, string) {
 	if !wellFormed(token) {
 		return nil, "not a run token"
+	}
+	if b.account(step).isClosed() {
+		return nil, "the step's door is closed"
 	}
 	hash := sha256.Sum256([]byte(token))
 	b.mu.Lock()

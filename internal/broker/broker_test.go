@@ -54,7 +54,7 @@ func open(t testing.TB, run string) *house {
 
 func (h *house) issue(t testing.TB, step string) string {
 	t.Helper()
-	token, err := h.Issue(step, time.Minute)
+	token, err := h.Issue(step, Terms{Limit: time.Minute})
 	require.NoError(t, err)
 	return token
 }
@@ -152,7 +152,7 @@ func TestTokensOnRecord(t *testing.T) {
 func TestIssueFailsWithoutARecord(t *testing.T) {
 	h := open(t, "run-1")
 	require.NoError(t, h.ledger.Close())
-	token, err := h.Issue("count", time.Minute)
+	token, err := h.Issue("count", Terms{Limit: time.Minute})
 	require.ErrorIs(t, err, ledger.ErrClosed)
 	require.Empty(t, token)
 	require.Empty(t, h.tokens, "what is not on record was not minted")

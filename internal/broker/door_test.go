@@ -85,7 +85,7 @@ func TestCloseEndsAll(t *testing.T) {
 	require.Empty(t, h.doors.open)
 	h.doors.mu.Unlock()
 	require.Empty(t, h.tokens)
-	_, err = h.Issue("late", time.Minute)
+	_, err = h.Issue("late", Terms{Limit: time.Minute})
 	require.ErrorContains(t, err, "closed")
 }
 
@@ -97,7 +97,7 @@ func TestConcurrentSteps(t *testing.T) {
 		steps.Go(func() {
 			step := fmt.Sprintf("step-%d", i)
 			for range 10 {
-				token, err := h.Issue(step, time.Minute)
+				token, err := h.Issue(step, Terms{Limit: time.Minute})
 				if err != nil {
 					t.Errorf("issue: %v", err)
 					return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 )
 
@@ -87,7 +88,8 @@ func TestEveryMethodNeedsAToken(t *testing.T) {
 			go func() { _, _ = io.WriteString(conn, line+"\r\nHost: joy\r\n\r\n") }()
 			got, err := bufio.NewReader(conn).ReadString('\n')
 			require.NoError(t, err)
-			require.Contains(t, got, " 401 ")
+			proxied := strings.HasPrefix(line, "CONNECT") || strings.Contains(line, "http://")
+			require.Contains(t, got, map[bool]string{true: " 407 ", false: " 401 "}[proxied])
 			require.Len(t, h.entries(t, ledger.EgressDenied), 1)
 		})
 	}
@@ -110,7 +112,7 @@ func TestRefusedWordsAreScrubbed(t *testing.T) {
 		"GET /%00%1b%5d0;x%07%ff HTTP/1.1",
 	} {
 		status, _ := h.ask(t, "count", line+"\r\nHost: joy\r\n\r\n")
-		require.Equal(t, http.StatusUnauthorized, status)
+		require.Contains(t, []int{http.StatusUnauthorized, http.StatusProxyAuthRequired}, status)
 	}
 	require.NotContains(t, h.record(t), token)
 	denied := h.entries(t, ledger.EgressDenied)
@@ -121,27 +123,44 @@ func TestRefusedWordsAreScrubbed(t *testing.T) {
 	}
 }
 
-func TestRefusalsOnRecordAreCapped(t *testing.T) {
+// A step that goes on asking for what it may not have loses its door, and the run is told once.
+func TestTooManyRefusalsCloseTheDoor(t *testing.T) {
 	h := open(t, "run-1")
-	const more = maxDenials + 20
+	var told []error
+	h.cfg.Breach = func(step string, why error) {
+		require.Equal(t, "count", step)
+		told = append(told, why)
+	}
+	token := h.issue(t, "count")
 	conn := h.dial(t, "count")
 	go func() {
-		for range more {
-			_, _ = io.WriteString(conn, "GET /v1/run HTTP/1.1\r\nHost: joy\r\n\r\n")
+		for range maxDenials + 20 {
+			if _, err := io.WriteString(conn, "GET /v1/run HTTP/1.1\r\nHost: joy\r\n\r\n"); err != nil {
+				return
+			}
 		}
 	}()
 	answers := bufio.NewReader(conn)
-	for range more {
+	n := 0
+	for ; ; n++ {
 		res, err := http.ReadResponse(answers, nil)
-		require.NoError(t, err)
+		if err != nil {
+			break
+		}
 		_, _ = io.Copy(io.Discard, res.Body)
 		require.Equal(t, http.StatusUnauthorized, res.StatusCode)
 	}
+	require.InDelta(t, maxDenials, n, 1, "the answer to the last one may be cut with the door")
 	denied := h.entries(t, ledger.EgressDenied)
 	require.Len(t, denied, maxDenials)
 	require.Empty(t, denied[maxDenials-2].String("note"))
-	require.Contains(t, denied[maxDenials-1].String("note"), "not recorded")
+	require.Contains(t, denied[maxDenials-1].String("note"), "door closes")
+	require.Len(t, told, 1)
+	require.Equal(t, fault.Policy, fault.KindOf(told[0]))
 
+	status, _ := h.get(t, "count", "Authorization: Bearer "+token)
+	require.Equal(t, http.StatusUnauthorized, status, "the step's token opens nothing any more")
+	require.Len(t, told, 1)
 	_, _ = h.get(t, "render")
 	require.Len(t, h.entries(t, ledger.EgressDenied), maxDenials+1, "another step has a count of its own")
 }

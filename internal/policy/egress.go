@@ -64,13 +64,19 @@ func hostLabel(l string) bool {
 // Covers reports whether granted includes name, itself or as part of a wildcard. "*.example.com" includes every name
 // below example.com and "*.a.example.com", never example.com.
 func Covers(granted []string, name string) bool {
+	_, ok := CoveredBy(granted, name)
+	return ok
+}
+
+// CoveredBy is the first of granted that includes name: see Covers.
+func CoveredBy(granted []string, name string) (by string, ok bool) {
 	for _, g := range granted {
 		if g == name {
-			return true
+			return g, true
 		}
 		if suffix, wild := strings.CutPrefix(g, "*"); wild && strings.HasSuffix(name, suffix) && name != suffix {
-			return true
+			return g, true
 		}
 	}
-	return false
+	return "", false
 }

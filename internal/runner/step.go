@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/joystream-ai/joy/internal/broker"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/sandbox"
@@ -56,7 +57,7 @@ func (r *run) outside(ctx context.Context, s plan.Step, in *input, res *result) 
 
 // script runs a declared entry point in a world of its own.
 func (r *run) script(ctx, runCtx context.Context, s plan.Step, skill plan.Skill, in *input, up map[string]*result, res *result) (f *Failure) {
-	token, err := r.Broker.Issue(s.ID, time.Duration(s.Timeout))
+	token, err := r.Broker.Issue(s.ID, broker.Terms{Limit: time.Duration(s.Timeout), Egress: s.Egress})
 	if err != nil {
 		return r.failureOf(ctx, s, err)
 	}
