@@ -49,6 +49,7 @@ type simulation struct {
 	Input  json.RawMessage `json:"input"`
 	Waves  [][]string      `json:"waves"`
 	Boots  string          `json:"boots_vm,omitempty"` // the step that would boot the VM
+	Setup  *simulatedStep  `json:"setup,omitempty"`    // before the first step in the VM
 	Steps  []simulatedStep `json:"steps"`
 }
 
@@ -121,6 +122,13 @@ func dryRun(ctx context.Context, t *target, in *inputs, secrets *secret.Set) (*s
 		Schema: "joy.simulation/1", Plan: t.plan.Digest, Agent: t.plan.Agent.Name, Input: in.json,
 		Waves: plan.Waves(t.plan), Boots: provider.Booted(),
 	}
+	if g, ok := provider.Given(setupStep); ok {
+		p := t.plan.Setup
+		s.Setup = &simulatedStep{
+			ID: setupStep, Kind: setupStep, VM: true, Needs: []string{}, Command: g.Argv, Files: g.Files, Env: withoutToken(g.Env),
+			Actions: []string{}, Egress: p.Egress, Timeout: p.Timeout.String(), Evidence: []plan.Evidence{},
+		}
+	}
 	for _, step := range t.plan.Steps {
 		ss := simulatedStep{
 			ID: step.ID, Kind: step.Kind, VM: step.NeedsVM(), Needs: step.Needs, Egress: step.Egress,
@@ -144,6 +152,9 @@ func dryRun(ctx context.Context, t *target, in *inputs, secrets *secret.Set) (*s
 	return s, out, nil
 }
 
+// setupStep is the id and the kind of the pseudo-step that setup makes.
+const setupStep = "setup"
+
 // withoutToken keeps a token that was never good for anything out of the output.
 func withoutToken(env map[string]string) map[string]string {
 	out := map[string]string{}
@@ -161,6 +172,10 @@ func (a *app) printSimulation(p *plan.Plan, s *simulation, arg string) error {
 	byID := map[string]simulatedStep{}
 	for _, st := range s.Steps {
 		byID[st.ID] = st
+	}
+	if s.Setup != nil {
+		fmt.Fprintf(&b, "%s once, before the first step in the VM\n", a.out.bold.Render("setup:"))
+		a.printSimulated(&b, *s.Setup, s.Boots == setupStep)
 	}
 	for i, wave := range s.Waves {
 		fmt.Fprintf(&b, "%s %s\n", a.out.bold.Render(fmt.Sprintf("wave %d:", i+1)), strings.Join(wave, ", "))

@@ -105,7 +105,7 @@ func readCapped(path string, limit int64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// checkDrift compares every byte on disk with its pin; visit gets the pinned bytes of each bundle file. Nothing is
+// checkDrift compares every byte on disk with its pin; visit gets the pinned bytes of each file that goes into the VM. Nothing is
 // judged again: drift is bytes against digests.
 func (t *target) checkDrift(visit func(digest.Content) error) error {
 	if t.kept {
@@ -117,14 +117,11 @@ func (t *target) checkDrift(visit func(digest.Content) error) error {
 	}
 	defer root.Close()
 	var drift []error
-	fixed := []plan.File{t.plan.Agent.Spec}
-	if t.plan.Setup != nil {
-		fixed = append(fixed, t.plan.Setup.Run)
+	if f := t.plan.Agent.Spec; f.Path != "" {
+		drift = append(drift, driftOf(root.FS(), f, nil))
 	}
-	for _, f := range fixed {
-		if f.Path != "" {
-			drift = append(drift, driftOf(root.FS(), f))
-		}
+	if t.plan.Setup != nil {
+		drift = append(drift, driftOf(root.FS(), t.plan.Setup.Run, visit))
 	}
 	for _, s := range t.plan.Skills {
 		pins := make([]digest.File, len(s.Files))
@@ -147,7 +144,7 @@ func (t *target) checkDrift(visit func(digest.Content) error) error {
 }
 
 // driftOf compares one file outside the bundles. The error is nil when it is what was pinned.
-func driftOf(fsys fs.FS, pin plan.File) error {
+func driftOf(fsys fs.FS, pin plan.File, visit func(digest.Content) error) error {
 	info, err := fs.Stat(fsys, pin.Path)
 	switch {
 	case err != nil:
@@ -163,8 +160,12 @@ func driftOf(fsys fs.FS, pin plan.File) error {
 	if err != nil {
 		return digest.Difference{Path: pin.Path, Kind: digest.Missing, Want: "sha256:" + pin.SHA256}.Fault(".")
 	}
-	if _, same := digest.File(pin).Match(b); !same {
+	data, same := digest.File(pin).Match(b)
+	switch {
+	case !same:
 		return digest.Difference{Path: pin.Path, Kind: digest.Changed, Want: "sha256:" + pin.SHA256, Got: digest.Bytes(b)}.Fault(".")
+	case visit == nil:
+		return nil
 	}
-	return nil
+	return visit(digest.Content{File: digest.File(pin), Data: data})
 }

@@ -17,9 +17,6 @@ func refuseUnsupported(p *plan.Plan) error {
 		e.Code = "JOY-UNSUPPORTED"
 		errs = append(errs, e)
 	}
-	if p.Setup != nil {
-		add("prepare the image instead, or do it in the step", "this version of joy does not run setup (%s)", p.Setup.Run.Path)
-	}
 	for _, s := range p.Steps {
 		switch s.Kind {
 		case plan.Prompt:
@@ -33,7 +30,7 @@ func refuseUnsupported(p *plan.Plan) error {
 
 // warnInert says what the plan grants and nobody will get.
 func (a *app) warnInert(p *plan.Plan) {
-	if len(p.Policy.Egress) > 0 {
+	if len(p.Policy.Egress) > 0 { // what setup may reach is a part of it
 		a.warn("the plan grants network access to %s; this version of joy has no way out of the VM, so nothing is reached",
 			strings.Join(p.Policy.Egress, ", "))
 	}

@@ -14,6 +14,7 @@ import (
 // leads are the members that say most about an entry; they come first, without their names.
 var leads = map[string][]string{
 	"run.started":          {"agent"},
+	"run.waiting":          {"reason"},
 	"run.finished":         {"outcome", "error"},
 	"step.started":         {"kind", "skill", "action"},
 	"step.finished":        {"status", "error"},

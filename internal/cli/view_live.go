@@ -25,6 +25,9 @@ type liveView struct {
 
 func (a *app) liveView(p *plan.Plan) io.Writer {
 	widest := 0
+	if p.Setup != nil {
+		widest = len(setupStep)
+	}
 	for _, s := range p.Steps {
 		widest = max(widest, ansi.StringWidth(s.ID))
 	}

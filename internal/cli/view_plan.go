@@ -24,6 +24,7 @@ type planJSON struct {
 	Agent  plan.Agent      `json:"agent"`
 	Image  plan.Image      `json:"image"`
 	Policy json.RawMessage `json:"policy"`
+	Setup  *plan.Setup     `json:"setup"`
 	Steps  []stepJSON      `json:"steps"`
 	Signed signatureJSON   `json:"signature"`
 }
@@ -36,7 +37,7 @@ func (a *app) showPlan(t *target, signed signatureJSON) error {
 		if err != nil {
 			return err
 		}
-		return a.printJSON(planJSON{"joy.plan/1", t.name, p.Digest, p.Agent, p.Image, policy, steps, signed})
+		return a.printJSON(planJSON{"joy.plan/1", t.name, p.Digest, p.Agent, p.Image, policy, p.Setup, steps, signed})
 	}
 	tab := a.out.newTable("STEP", "KIND", "NEEDS", "VM", "WHY")
 	inVM := 0
@@ -54,6 +55,13 @@ func (a *app) showPlan(t *target, signed signatureJSON) error {
 	}
 	if err := tab.print(); err != nil {
 		return err
+	}
+	if s := p.Setup; s != nil {
+		_, err := fmt.Fprintf(a.out, "\nsetup: %s %s, once before the first step in the VM; network: %s; at most %s\n",
+			term.Line(strings.Join(s.Argv, " ")), term.Line(s.Run.Path), orNone(s.Egress), s.Timeout)
+		if err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintf(a.out, "\n%s in workspace %s, %s\n%s%s: %s, %d in the VM\n", p.Agent.Name, p.Agent.Workspace, p.Digest,
 		signed, term.Line(t.name), count(len(steps), "step"), inVM)

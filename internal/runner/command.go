@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -25,10 +24,10 @@ type command struct {
 	stdout, stderr *capture
 }
 
-// command executes the step's entry point. The intent is durable before it begins. The command is returned also with
-// an error, with whatever it printed until then; it has a seq when it was begun. left are the inputs that the
-// environment has no room for.
-func (r *run) command(ctx context.Context, w sandbox.World, s plan.Step, skill plan.Skill, in *input, left []string, res *result) (*command, error) {
+// command executes the step's entry point, which is the file script in the VM. The intent is durable before it begins.
+// The command is returned also with an error, with whatever it printed until then; it has a seq when it was begun. in
+// is nil for one without input, and left are the inputs that the environment has no room for.
+func (r *run) command(ctx context.Context, w sandbox.World, s plan.Step, script string, in *input, left []string, res *result) (*command, error) {
 	c := &command{}
 	if r.LogDir != "" {
 		res.Log = filepath.Join(r.LogDir, s.ID+".1")
@@ -42,7 +41,7 @@ func (r *run) command(ctx context.Context, w sandbox.World, s plan.Step, skill p
 		return c, err
 	}
 	defer c.stderr.close()
-	argv := append(append([]string{}, s.Entry.Argv...), path.Join("/workspace/skills", skill.Name, s.Entry.Path))
+	argv := append(append([]string{}, s.Entry.Argv...), script)
 	if c.seq, err = r.recordStart(s.ID, argv, in, left); err != nil {
 		return c, err
 	}
@@ -75,11 +74,14 @@ func blame(ctx context.Context, err error) error {
 // recordStart writes command.started, durably, with the digest of the input the command will find.
 func (r *run) recordStart(step string, argv []string, in *input, left []string) (int64, error) {
 	text := shellText(argv)
-	given, err := r.keepJSON(json.RawMessage(in.json))
-	if err != nil {
-		return 0, err
+	d := ledger.Data{"command": r.exact(text), "bytes": len(text)}
+	if in != nil {
+		given, err := r.keepJSON(json.RawMessage(in.json))
+		if err != nil {
+			return 0, err
+		}
+		d["input"] = given
 	}
-	d := ledger.Data{"command": r.exact(text), "bytes": len(text), "input": given}
 	if len(left) > 0 {
 		d["env_left_out"] = left
 	}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
@@ -10,7 +11,7 @@ import (
 
 // skipRest records the steps that never started, and why.
 func (r *run) skipRest() {
-	for _, s := range r.Plan.Steps {
+	for _, s := range r.steps {
 		if r.results[s.ID] != nil {
 			continue
 		}
@@ -21,26 +22,36 @@ func (r *run) skipRest() {
 }
 
 func (r *run) whySkipped(s plan.Step) string {
+	if res := r.results[setup]; s.NeedsVM() && res != nil && res.Status == Failed {
+		return "it needs setup, which failed"
+	}
 	needed := plan.Ancestors(r.Plan, s.ID)
 	for _, up := range r.Plan.Steps {
 		if res := r.results[up.ID]; needed[up.ID] && res != nil && res.Status == Failed {
 			return "it needs " + up.ID + ", which failed"
 		}
 	}
-	if r.failure != nil {
+	switch {
+	case r.failure != nil && r.failure.Step != "":
 		return "after the failure of " + r.failure.Step
+	case s.Kind == setup && r.done():
+		return "no step needs the VM"
 	}
 	return "the run was ended first"
 }
 
+// done says whether every step of the plan has succeeded.
+func (r *run) done() bool {
+	return !slices.ContainsFunc(r.Plan.Steps, func(s plan.Step) bool {
+		res := r.results[s.ID]
+		return res == nil || res.Status != Succeeded
+	})
+}
+
 // unfinished makes a time limit or an interrupt between two steps a failure of the run itself.
 func (r *run) unfinished(cause error) {
-	skipped := false
-	for _, res := range r.results {
-		skipped = skipped || res.Status == Skipped
-	}
 	switch {
-	case r.failure != nil || !skipped:
+	case r.failure != nil || r.done():
 	case errors.Is(cause, errLimit):
 		r.failure = r.limitFailure()
 	case interrupted(cause):
@@ -52,7 +63,7 @@ func (r *run) unfinished(cause error) {
 func (r *run) finish(interrupted bool, alive string) Outcome {
 	out := Outcome{Status: Succeeded, Failure: r.failure, VM: alive, Duration: r.Now().Sub(r.begun)}
 	counts := map[string]int{}
-	for _, s := range r.Plan.Steps {
+	for _, s := range r.steps {
 		res := r.results[s.ID]
 		counts[res.Status]++
 		out.Steps = append(out.Steps, res.StepOutcome)

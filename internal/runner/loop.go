@@ -29,7 +29,8 @@ type run struct {
 	Config
 	begun   time.Time
 	vm      *machine
-	results map[string]*result // of ended steps
+	steps   []plan.Step        // the plan's, after setup when it has one
+	results map[string]*result // of ended steps; nil while one runs
 	running int
 	ended   chan *result
 	failure *Failure // the first
@@ -45,9 +46,10 @@ type result struct {
 
 func (r *run) execute(ctx context.Context) Outcome {
 	ctx, r.stop = context.WithCancelCause(ctx)
+	r.begin()
+	defer r.admit(ctx)()
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(r.Plan.Policy.Timeout), errLimit)
 	defer cancel()
-	r.begin()
 	r.dispatch(ctx)
 	for r.running > 0 {
 		res := <-r.ended
@@ -98,7 +100,7 @@ func (r *run) begin() {
 // dispatch starts every step whose predecessors have succeeded, in the plan's order. After a failure or an
 // interruption nothing new starts.
 func (r *run) dispatch(ctx context.Context) {
-	for _, s := range r.Plan.Steps {
+	for _, s := range r.steps {
 		if r.broken != nil || r.failure != nil || ctx.Err() != nil || r.running >= maxParallel {
 			return
 		}
@@ -115,6 +117,14 @@ func (r *run) dispatch(ctx context.Context) {
 }
 
 func (r *run) ready(s plan.Step) bool {
+	if s.Kind == setup {
+		return r.wanted()
+	}
+	return r.reached(s) && (!s.NeedsVM() || r.prepared())
+}
+
+// reached says whether every step that s needs has succeeded.
+func (r *run) reached(s plan.Step) bool {
 	return !slices.ContainsFunc(s.Needs, func(id string) bool {
 		res := r.results[id]
 		return res == nil || res.Status != Succeeded
@@ -126,6 +136,9 @@ func (r *run) stepData(s plan.Step) ledger.Data {
 	if s.Skill != "" {
 		skill, _ := r.Plan.Skill(s.Skill)
 		d["skill"], d["bundle"] = s.Skill, skill.Digest
+	}
+	if s.Kind == setup {
+		d["script"] = r.setupData()
 	}
 	if s.Action != "" {
 		d["action"] = s.Action

@@ -89,7 +89,7 @@ func (r *rig) run(t testing.TB, ctx context.Context) Outcome { //nolint:revive /
 	requireNoMoreThan(t, r.before)
 	r.read(t)
 	require.NotEqual(t, verify.Broken, r.report.State, r.report.Problem)
-	require.Len(t, out.Steps, len(r.Plan.Steps))
+	require.Len(t, out.Steps, len(withSetup(r.Plan)))
 	return out
 }
 

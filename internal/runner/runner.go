@@ -37,13 +37,16 @@ type Config struct {
 	Secrets  *secret.Set     // the one that the broker adds its tokens to
 	Objects  *artifact.Store // nil: nothing is kept
 	LogDir   string          // where captured output goes; "": nowhere
-	// Bundle opens one pinned file of a skill, exactly the bytes that were frozen.
+	// Bundle opens one pinned file of a skill, or, with skill "", the setup script: exactly the bytes that were frozen.
 	Bundle func(skill string, file plan.File) (io.ReadCloser, error)
 	// Prompt works a model step, and Call an action step. Nil refuses such steps.
 	Prompt, Call Worker
 	// OwnVM is told the id of a VM before anything is waited for; its error ends the VM again. VMGone is told that the
 	// VM is no more; its error changes nothing, since whoever looks for the VM will not find it. Both may be nil.
 	OwnVM, VMGone func(id string) error
+	// Admit waits until this machine has room for the plan's VM and returns how to give that room back. It calls waiting,
+	// once, when there is none yet, with the reason. Nil: there is no queue.
+	Admit func(ctx context.Context, waiting func(reason string)) (leave func(), err error)
 	// SkipCollect, when cancelled, ends the collection of artifacts and all other tidying within the VM: the second
 	// interrupt.
 	SkipCollect context.Context //nolint:containedctx // a second, later signal than the one of Run's ctx
@@ -65,7 +68,7 @@ type FileInput struct {
 type Outcome struct {
 	Status   string // succeeded | failed | interrupted
 	Failure  *Failure
-	Steps    []StepOutcome // in the plan's order
+	Steps    []StepOutcome // in the plan's order, setup first when there is one
 	VM       string        // id of a VM that may still be alive, else ""
 	Duration time.Duration
 	// RecordErr is why the ledger is not whole; the run was stopped, and Status is not succeeded.
@@ -119,7 +122,7 @@ func Run(ctx context.Context, cfg Config) Outcome {
 	if cfg.SkipCollect == nil {
 		cfg.SkipCollect = context.Background()
 	}
-	r := &run{Config: cfg, begun: cfg.Now(), results: map[string]*result{}, ended: make(chan *result)}
+	r := &run{Config: cfg, begun: cfg.Now(), steps: withSetup(cfg.Plan), results: map[string]*result{}, ended: make(chan *result)}
 	r.vm = &machine{run: r}
 	return r.execute(ctx)
 }

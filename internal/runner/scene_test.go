@@ -87,6 +87,9 @@ func (s *scene) Collect(ctx context.Context, _ policy.Artifacts, put func(sandbo
 
 func (s *scene) Close(context.Context) error {
 	s.closed = true
+	if s.vm.provider.close != nil {
+		return s.vm.provider.close(s.spec.ID)
+	}
 	return nil
 }
 

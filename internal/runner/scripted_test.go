@@ -14,6 +14,7 @@ import (
 type scripted struct {
 	create  func(ctx context.Context, spec sandbox.Spec) error // before there is a VM
 	destroy func(n int32) error
+	close   func(world string) error
 	scripts map[string]func(*scene) (sandbox.Result, error)             // by step
 	collect func(ctx context.Context, s *scene) ([]sandbox.Skip, error) // after the files
 

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"path"
 
-	"github.com/joystream-ai/joy/internal/broker"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/sandbox"
@@ -15,6 +14,9 @@ import (
 // step does the work of one step and fills res. A nil Failure is success. runCtx ends with the run, ctx also with the
 // step's own time limit.
 func (r *run) step(ctx, runCtx context.Context, s plan.Step, up map[string]*result, res *result) *Failure {
+	if s.Kind == setup {
+		return r.setup(ctx, runCtx, s, res)
+	}
 	in, err := r.resolve(s, up)
 	if err != nil {
 		return &Failure{Kind: fault.Input, Err: err}
@@ -56,49 +58,33 @@ func (r *run) outside(ctx context.Context, s plan.Step, in *input, res *result) 
 }
 
 // script runs a declared entry point in a world of its own.
-func (r *run) script(ctx, runCtx context.Context, s plan.Step, skill plan.Skill, in *input, up map[string]*result, res *result) (f *Failure) {
-	token, err := r.Broker.Issue(s.ID, broker.Terms{Limit: time.Duration(s.Timeout), Egress: s.Egress})
-	if err != nil {
-		return r.failureOf(ctx, s, err)
-	}
-	defer func() {
-		if err := r.Broker.Revoke(s.ID); err != nil && f == nil {
-			f = &Failure{Kind: fault.Platform, Err: err}
+func (r *run) script(ctx, runCtx context.Context, s plan.Step, skill plan.Skill, in *input, up map[string]*result, res *result) *Failure {
+	return r.inVM(ctx, runCtx, s, func(sb sandbox.Sandbox, token string) *Failure {
+		env, left := environment(skill.Name, in, token)
+		w, err := r.world(ctx, sb, s, skill, in, up, env)
+		if err != nil {
+			return r.failureOf(ctx, s, err)
 		}
-	}()
-	sb, err := r.vm.get(ctx, runCtx, s.ID)
-	if err != nil {
-		if ctx.Err() == nil {
-			err = fmt.Errorf("the VM could not be started: %w", err)
+		defer func() { _ = r.leave(w) }()
+		cmd, err := r.command(ctx, w, s, path.Join("/workspace/skills", skill.Name, s.Entry.Path), in, left, res)
+		f := r.conclude(ctx, s, cmd, err, res)
+		if cmd.seq > 0 && !cmd.symbolic && !errors.Is(err, sandbox.ErrLost) {
+			if cf := r.collect(runCtx, w, s, cmd, res); f == nil {
+				f = cf
+			}
 		}
-		return r.failureOf(ctx, s, err)
-	}
-	env, left := environment(skill.Name, in, token)
-	w, err := r.world(ctx, sb, s, skill, in, up, env)
-	if err != nil {
-		return r.failureOf(ctx, s, err)
-	}
-	defer r.leave(w)
-	cmd, err := r.command(ctx, w, s, skill, in, left, res)
-	f = r.conclude(ctx, s, cmd, err, res)
-	if cmd.seq > 0 && !cmd.symbolic && !errors.Is(err, sandbox.ErrLost) {
-		if cf := r.collect(runCtx, w, s, cmd, res); f == nil {
-			f = cf
-		}
-	}
-	return f
+		return f
+	})
 }
 
 // conclude reads a step's result from how its command ended and what it printed.
 func (r *run) conclude(ctx context.Context, s plan.Step, cmd *command, err error, res *result) *Failure {
-	switch {
-	case err != nil:
-		return r.failureOf(ctx, s, err)
-	case cmd.symbolic:
+	if f := r.commandFailure(ctx, s, cmd, err, res); f != nil {
+		return f
+	}
+	if cmd.symbolic {
 		res.Output = plan.Symbol("steps." + s.ID + ".output")
 		return nil
-	case res.ExitCode != 0:
-		return &Failure{Kind: fault.Agent, Err: cmd.failure()}
 	}
 	out, err := cmd.result()
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/joystream-ai/joy/internal/guestproto"
 	"github.com/joystream-ai/joy/internal/plan"
@@ -29,7 +28,7 @@ const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 // artifacts of its direct predecessors. Nothing else of the host, and nothing of another step.
 func (r *run) world(ctx context.Context, sb sandbox.Sandbox, s plan.Step, skill plan.Skill, in *input, up map[string]*result, env map[string]string) (sandbox.World, error) {
 	dir := path.Join("skills", skill.Name)
-	w, err := sb.Open(ctx, sandbox.WorldSpec{ID: s.ID, Env: env, ReadOnly: []string{dir}})
+	w, err := sb.Open(ctx, sandbox.WorldSpec{ID: s.ID, Layers: r.layers(), Env: env, ReadOnly: []string{dir}})
 	if err != nil {
 		return nil, err
 	}
@@ -38,20 +37,11 @@ func (r *run) world(ctx context.Context, sb sandbox.Sandbox, s plan.Step, skill 
 		files []sandbox.File
 	}{{dir, r.bundleFiles(skill)}, {"in", r.inputFiles(in, up)}} {
 		if err := w.Put(ctx, put.dir, put.files); err != nil {
-			r.leave(w)
+			_ = r.leave(w)
 			return nil, fmt.Errorf("filling /workspace/%s: %w", put.dir, err)
 		}
 	}
 	return w, nil
-}
-
-// leave closes a world. Its end is bounded, so that a starved VM cannot hold the run: a world that is not closed goes
-// with the VM.
-func (r *run) leave(w sandbox.World) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	defer context.AfterFunc(r.SkipCollect, cancel)()
-	_ = w.Close(ctx)
 }
 
 func (r *run) bundleFiles(skill plan.Skill) []sandbox.File {
@@ -83,16 +73,21 @@ func (r *run) inputFiles(in *input, up map[string]*result) []sandbox.File {
 	return files
 }
 
-// environment is all that a step's commands get, and the names of the inputs that it has no room for: the longest are
-// left out first.
-func environment(skill string, in *input, token string) (env map[string]string, left []string) {
-	env = map[string]string{
+// baseEnvironment is what every command in the VM gets.
+func baseEnvironment(token string) map[string]string {
+	return map[string]string{
 		"PATH": searchPath, "HOME": "/root", "LANG": "C.UTF-8", "TZ": "UTC",
 		"JOY_RUN_TOKEN": token,
 		"JOY_API_URL":   fmt.Sprintf("http://127.0.0.1:%d", guestproto.DoorPort),
-		"JOY_INPUT":     "/workspace/in/input.json",
-		"JOY_SKILL_DIR": "/workspace/skills/" + skill,
 	}
+}
+
+// environment is all that a step's commands get, and the names of the inputs that it has no room for: the longest are
+// left out first.
+func environment(skill string, in *input, token string) (env map[string]string, left []string) {
+	env = baseEnvironment(token)
+	env["JOY_INPUT"] = "/workspace/in/input.json"
+	env["JOY_SKILL_DIR"] = "/workspace/skills/" + skill
 	top, _ := in.tree.(map[string]any)
 	values := map[string]string{}
 	for name, v := range top {
