@@ -28,7 +28,8 @@ func newImageBuildCmd(a *app) *cobra.Command {
 		Short: "Build an image from Debian's archive",
 		Long: "Build an image from Debian's archive, without root and without installing anything on this machine.\n\n" +
 			"tiny has busybox and bash and takes seconds; base is Debian with Python, git, curl and jq and takes a\n" +
-			"minute. An image that is here already is not built again.",
+			"minute; full has what documents are made with besides (LibreOffice, pandoc, poppler, matplotlib, fonts, Node)\n" +
+			"and takes some minutes. An image that is here already is not built again.",
 		Args: noArgs,
 		Example: "  joy image build\n" +
 			"  joy image build --profile tiny --force\n" +
@@ -38,7 +39,7 @@ func newImageBuildCmd(a *app) *cobra.Command {
 			return a.buildImage(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.Profile, "profile", "base", "what to build: "+strings.Join(image.Profiles, " or "))
+	cmd.Flags().StringVar(&o.Profile, "profile", "base", "what to build: "+strings.Join(image.Profiles, ", "))
 	cmd.Flags().BoolVar(&o.Force, "force", false, "build although it is here")
 	cmd.Flags().String("mirror", "", "take packages from the Debian mirror at `URL`; their signatures are checked all the same")
 	return cmd

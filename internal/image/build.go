@@ -11,7 +11,7 @@ import (
 
 // Options say what to build. Only Profile is required.
 type Options struct {
-	Profile string // tiny | base
+	Profile string // tiny | base | full
 	// Mirror is a Debian archive to use in place of the configured ones, e.g. https://mirror.example/debian. It is
 	// trusted no more than any other: its index must be signed by Debian's key.
 	Mirror   string

@@ -74,7 +74,7 @@ func (b *builder) fill(ctx context.Context) error {
 	if b.Profile == "tiny" {
 		return b.tinyRoot(ctx, a)
 	}
-	return b.baseRoot(ctx, a)
+	return b.debianRoot(ctx, a, recipes[b.Profile])
 }
 
 // commit names what is in the stage, makes it durable and puts it where Find looks.

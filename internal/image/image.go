@@ -33,7 +33,7 @@ const (
 )
 
 // Profiles are the images joy knows how to build.
-var Profiles = []string{"tiny", "base"}
+var Profiles = []string{"tiny", "base", "full"}
 
 // Image is one image in the cache. It is a value: nothing has to be closed.
 type Image struct {
@@ -89,12 +89,13 @@ type File struct {
 	SHA256 string `json:"sha256"` // hex
 }
 
-// Package is one Debian package whose files are in the image.
+// Package is one package whose files are in the image.
 type Package struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Arch    string `json:"arch"`
-	SHA256  string `json:"sha256"` // hex, of the .deb; "" where the archive no longer told
+	SHA256  string `json:"sha256"`         // hex, of the file it came as; "" where the archive no longer told
+	From    string `json:"from,omitempty"` // npm, pypi; "" = Debian
 }
 
 // ID computes the digest from the part of the manifest that decides what a VM sees: sha256 over the lines

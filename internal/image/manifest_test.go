@@ -12,7 +12,7 @@ func goodManifest(t testing.TB) []byte {
 	t.Helper()
 	sum := strings.Repeat("ab", 32)
 	m := Manifest{
-		Schema: Schema, Profile: "base", Arch: "amd64", Rules: 1, Kernel: "6.1", Packages: []Package{{"jq", "1.6", "amd64", ""}},
+		Schema: Schema, Profile: "base", Arch: "amd64", Rules: 1, Kernel: "6.1", Packages: []Package{{Name: "jq", Version: "1.6", Arch: "amd64"}},
 		Files: []File{{KernelFile, 1, sum}, {"modules/00-virtio.ko", 2, sum}, {RootFile, 3, sum}},
 	}
 	m.Digest = m.ID()

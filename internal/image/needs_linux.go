@@ -16,15 +16,15 @@ const debianArchiveKey = "/usr/share/keyrings/debian-archive-keyring.gpg"
 // needed says what building takes and which Debian package brings it, in the order in which a person should read it.
 var needed = []struct {
 	name, pkg string
-	base      bool // for the base image only
+	debian    bool // for images made by mmdebstrap only
 	user      bool // for who is not root only
 }{
 	{name: "apt-get", pkg: "apt"},
 	{name: "dpkg-deb", pkg: "dpkg"},
 	{name: "mksquashfs", pkg: "squashfs-tools"},
 	{name: debianArchiveKey, pkg: "debian-archive-keyring"},
-	{name: "mmdebstrap", pkg: "mmdebstrap", base: true},
-	{name: "newuidmap", pkg: "uidmap", base: true, user: true},
+	{name: "mmdebstrap", pkg: "mmdebstrap", debian: true},
+	{name: "newuidmap", pkg: "uidmap", debian: true, user: true},
 }
 
 // Needs checks that what building a profile takes is installed. The error names what is missing, its hint the command
@@ -36,7 +36,7 @@ func Needs(profile string, lookup func(key string) (string, bool)) error {
 	path, _ := lookup("PATH")
 	var names, pkgs []string
 	for _, n := range needed {
-		if (n.base && profile != "base") || (n.user && os.Geteuid() == 0) || lookPath(n.name, path) != "" {
+		if (n.debian && profile == "tiny") || (n.user && os.Geteuid() == 0) || lookPath(n.name, path) != "" {
 			continue
 		}
 		names, pkgs = append(names, n.name), append(pkgs, n.pkg)
@@ -66,7 +66,7 @@ func lookPath(name, path string) string {
 }
 
 // needSpace is what a build may use at its peak, in bytes, in the cache and in the temporary directory each.
-var needSpace = map[string]uint64{"tiny": 256 << 20, "base": 1536 << 20}
+var needSpace = map[string]uint64{"tiny": 256 << 20, "base": 1536 << 20, "full": 4 << 30}
 
 // prepare checks what a build needs before it downloads anything.
 func (b *builder) prepare() error {

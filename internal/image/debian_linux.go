@@ -11,15 +11,12 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 )
 
-// basePackages is what the base image has beyond Debian's minimum.
-var basePackages = []string{"python3", "git", "curl", "jq", "ca-certificates"}
-
-// packageList is where the base root keeps the list of its packages while it is made.
+// packageList is where the root keeps the list of its packages while it is made.
 const packageList = "/var/lib/joy-packages"
 
-// baseRoot makes a root file system of Debian's minimum and basePackages with mmdebstrap, which needs no root: it
-// gives the tree as a tar, with the owners and modes of its files, and that becomes the squashfs.
-func (b *builder) baseRoot(ctx context.Context, a *archive) (err error) {
+// debianRoot makes a root file system of Debian's minimum and what the recipe adds, with mmdebstrap, which needs no
+// root: it gives the tree as a tar, with the owners and modes of its files, and that becomes the squashfs.
+func (b *builder) debianRoot(ctx context.Context, a *archive, r recipe) (err error) {
 	work, err := b.workDir()
 	if err != nil {
 		return err
@@ -37,10 +34,18 @@ func (b *builder) baseRoot(ctx context.Context, a *archive) (err error) {
 	if err := os.WriteFile(opts, []byte(settings), 0o644); err != nil {
 		return fault.Wrap(fault.Platform, err, "store apt's settings")
 	}
+	var extra []string
+	if r.npm != nil {
+		over := filepath.Join(work, "npm.tar")
+		if err := b.npmTree(ctx, r.npm, over); err != nil {
+			return err
+		}
+		extra = append(extra, fmt.Sprintf("tar-in %q /", over))
+	}
 	packed := filepath.Join(b.stage, "root.tar")
-	b.Progress("installing Debian's minimum and " + strings.Join(basePackages, ", "))
+	b.Progress("installing Debian's minimum and " + r.summary)
 	start := time.Now().Truncate(time.Second)
-	argv := append(b.baseCommand(opts, list), suite, "-", a.list)
+	argv := append(b.mmdebstrap(r, opts, append(extra, rootHooks(list)...)), suite, "-", a.list)
 	if err := b.debootstrap(ctx, argv, work, packed); err != nil {
 		return err
 	}
@@ -55,21 +60,21 @@ func (b *builder) baseRoot(ctx context.Context, a *archive) (err error) {
 	return b.squash(ctx, packed, newest)
 }
 
-// baseCommand is mmdebstrap with its options; suite, target and sources follow.
-func (b *builder) baseCommand(aptOptions, packages string) []string {
+// mmdebstrap is the command with its options; suite, target and sources follow.
+func (b *builder) mmdebstrap(r recipe, aptOptions string, hooks []string) []string {
 	mode := "root"
 	if os.Geteuid() != 0 {
 		mode = "unshare"
 	}
 	argv := []string{
 		"mmdebstrap", "--mode=" + mode, "--variant=minbase", "--format=tar", "--architectures=" + b.arch,
-		"--include=" + strings.Join(basePackages, ","), "--aptopt=" + aptOptions,
+		"--include=" + strings.Join(r.packages, ","), "--aptopt=" + aptOptions,
 	}
 	for _, dir := range []string{"man", "locale", "info", "doc"} {
 		argv = append(argv, "--dpkgopt=path-exclude=/usr/share/"+dir+"/*")
 	}
 	argv = append(argv, "--dpkgopt=path-include=/usr/share/doc/*/copyright") // what the licences ask to keep
-	for _, hook := range baseHooks(packages) {
+	for _, hook := range append(r.hooks, hooks...) {
 		argv = append(argv, "--customize-hook="+hook)
 	}
 	return argv
@@ -89,9 +94,9 @@ func (b *builder) debootstrap(ctx context.Context, argv []string, work, path str
 	return err
 }
 
-// baseHooks run after the packages are installed; $1 is the root. They take the host's traces out (names, resolver,
+// rootHooks run after the packages are installed; $1 is the root. They take the host's traces out (names, resolver,
 // apt settings), add joy's places, and hand over what the index says about each package.
-func baseHooks(list string) []string {
+func rootHooks(list string) []string {
 	const show = `chroot "$1" sh -c 'dpkg-query -W -f="\${Package}:\${Architecture}=\${Version}\n" | xargs apt-cache show' > "$1` + packageList + `"`
 	return []string{
 		show,
