@@ -42,9 +42,10 @@ var house = []room{
 
 	{2, "broker", "egress secret artifact ledger plan policy guestproto digest fault"}, // decide, record, act
 
-	{2, "sandbox", "policy fault"},       // the contract of a VM
-	{2, "secret", "policy digest fault"}, // names to values, late; trust; the scrubber
-	{2, "state", "fault"},                // .joy and the index of live runs
+	{2, "connection", "secret digest fault"}, // an outside service, kept at arm's length
+	{2, "sandbox", "policy fault"},           // the contract of a VM
+	{2, "secret", "policy digest fault"},     // names to values, late; trust; the scrubber
+	{2, "state", "fault"},                    // .joy and the index of live runs
 
 	{1, "agent", "policy digest fault"},    // joy.yaml
 	{1, "skill", "policy digest fault"},    // one bundle, with evidence

@@ -39,9 +39,22 @@ func CanonicalJSON(raw []byte) ([]byte, error) {
 	if err := checkText(raw); err != nil {
 		return nil, err
 	}
+	return canonicalize(raw, canonicalNumber)
+}
+
+// CanonicalText is CanonicalJSON for what joy did not write and may not change, such as the definition of a server's
+// tool: every number keeps the text it came with, of whatever size, so that 1 and 1.0 differ.
+func CanonicalText(raw []byte) ([]byte, error) {
+	if err := checkText(raw); err != nil {
+		return nil, err
+	}
+	return canonicalize(raw, func(text string) (string, error) { return text, nil })
+}
+
+func canonicalize(raw []byte, number func(string) (string, error)) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	c := canonicalizer{raw: raw, dec: dec, out: make([]byte, 0, len(raw))}
+	c := canonicalizer{raw: raw, dec: dec, number: number, out: make([]byte, 0, len(raw))}
 	if err := c.value(0); err != nil {
 		return nil, err
 	}
@@ -101,9 +114,10 @@ func checkSurrogates(raw []byte) error {
 }
 
 type canonicalizer struct {
-	raw []byte
-	dec *json.Decoder
-	out []byte
+	raw    []byte
+	dec    *json.Decoder
+	number func(string) (string, error)
+	out    []byte
 }
 
 func (c *canonicalizer) value(depth int) error {
@@ -123,7 +137,7 @@ func (c *canonicalizer) value(depth int) error {
 	case string:
 		c.out = appendString(c.out, t)
 	case json.Number:
-		text, err := canonicalNumber(string(t))
+		text, err := c.number(string(t))
 		if err != nil {
 			return c.fail("%v", err)
 		}

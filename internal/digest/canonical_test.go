@@ -114,3 +114,22 @@ func FuzzCanonicalJSON(f *testing.F) {
 		require.Equal(t, before, after)
 	})
 }
+
+func TestCanonicalText(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"b":18446744073709551615, "a":1.0}`: `{"a":1.0,"b":18446744073709551615}`,
+		` [1e400, -0, 0.10, 1E2] `:            `[1e400,-0,0.10,1E2]`,
+		`"\u00e9\/"`:                          `"é/"`,
+	} {
+		got, err := digest.CanonicalText([]byte(in))
+		require.NoError(t, err, in)
+		require.Equal(t, want, string(got))
+		again, err := digest.CanonicalText(got)
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	}
+	for _, in := range []string{``, `{"a":1,"a":2}`, `01`, `"\ud800"`, `[1] 2`, "\"\xff\"", strings.Repeat("[", 200) + strings.Repeat("]", 200)} {
+		_, err := digest.CanonicalText([]byte(in))
+		require.Error(t, err, in)
+	}
+}

@@ -1,0 +1,242 @@
+//go:build linux
+
+package connection
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/digest"
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/secret"
+)
+
+func server(t *testing.T, argv ...string) *Connection {
+	t.Helper()
+	return dial(t, Config{Name: "crm", Argv: argv, Dir: t.TempDir()})
+}
+
+func dial(t *testing.T, cfg Config) *Connection {
+	t.Helper()
+	c := New(cfg)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	return c
+}
+
+func own(t *testing.T, how string, more ...string) *Connection {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	return server(t, append([]string{self, "server:" + how}, more...)...)
+}
+
+// Each bad server gives an error that names it, says what was wrong, and leaves no process.
+func TestBadServers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		argv []string
+		own  string
+		want []string
+	}{
+		"not there":       {argv: []string{"no-such-program"}, want: []string{"no-such-program", "not found"}},
+		"no program":      {argv: []string{"./README.md"}, want: []string{"not found"}},
+		"exits at once":   {argv: []string{"sh", "-c", "echo why >&2; exit 3"}, want: []string{"exit status 3", "last words: why"}},
+		"ends quietly":    {argv: []string{"true"}, want: []string{"it ended"}},
+		"prints garbage":  {argv: []string{"sh", "-c", "echo hello; echo '{}'; exec sleep 0.2"}, want: []string{"last words: hello"}},
+		"same cursor":     {own: "same cursor", want: []string{`cursor "again"`}},
+		"50,000 tools":    {own: "50,000 tools", want: []string{"more than 10000 tools"}},
+		"two of a name":   {own: "two of a name", want: []string{`two tools named "act"`}},
+		"a nameless tool": {own: "no name", want: []string{"without a name"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := server(t, tc.argv...)
+			if tc.own != "" {
+				c = own(t, tc.own)
+			}
+			_, _, err := c.Tools(t.Context())
+			for _, want := range append(tc.want, "connection crm") {
+				require.ErrorContains(t, err, want)
+			}
+			require.Equal(t, fault.Connection, fault.KindOf(err))
+			require.Nil(t, c.session)
+		})
+	}
+}
+
+// A server that says nothing, whether it reads or not, costs the deadline and no more.
+func TestSilentServer(t *testing.T) {
+	for name, argv := range map[string][]string{
+		"sleeps": {"sleep", "1000"},
+		"reads":  {"sh", "-c", "cat >/dev/null"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := server(t, argv...)
+			begun := time.Now()
+			_, _, err := c.Tools(t.Context())
+			require.ErrorContains(t, err, "no answer within 10s")
+			require.ErrorContains(t, err, argv[0])
+			require.Less(t, time.Since(begun), StartLimit+10*time.Second)
+		})
+	}
+}
+
+// Whatever a server started goes with it.
+func TestNothingIsLeft(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	pids := filepath.Join(t.TempDir(), "pids")
+	c := server(t, "sh", "-c", `sleep 1000 & echo $! >>`+pids+`; trap '' TERM; "$0" server:plain & echo $! >>`+pids+`; wait`, self)
+	// The background child has no input: sh gives it /dev/null. Nobody answers.
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	_, _, err = c.Tools(ctx)
+	require.Error(t, err)
+	b, err := os.ReadFile(pids)
+	require.NoError(t, err)
+	list := strings.Fields(string(b))
+	require.Len(t, list, 2)
+	for _, pid := range list {
+		state, err := os.ReadFile("/proc/" + pid + "/stat")
+		require.True(t, err != nil || strings.Contains(string(state), ") Z "), "%s still runs: %s", pid, state)
+	}
+}
+
+func TestTools(t *testing.T) {
+	c := own(t, "pages")
+	tools, srv, err := c.Tools(t.Context())
+	require.NoError(t, err)
+	require.Len(t, tools, 100)
+	require.Equal(t, Server{"test", "7"}, srv)
+
+	tools, _, err = own(t, "odd definition").Tools(t.Context())
+	require.NoError(t, err)
+	want := `{"inputSchema":{"maximum":9007199254740993,"type":"object"},"name":"act","x-custom":{"a":18446744073709551615,"b":1.0}}`
+	require.Equal(t, want, string(tools[0].Definition))
+	require.Equal(t, digest.Bytes([]byte(want)), tools[0].Digest)
+}
+
+func TestNoiseIsNotTheEnd(t *testing.T) {
+	c := own(t, "noise")
+	tools, _, err := c.Tools(t.Context())
+	require.NoError(t, err)
+	require.Len(t, tools, 1)
+	require.Contains(t, string(c.session.child.last()), "npm warn")
+}
+
+func TestCall(t *testing.T) {
+	res, err := own(t, "verbatim").Call(t.Context(), "act", json.RawMessage(`{"b":9007199254740993,"a":1.0,"a<":"é"}`), false)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"z":1,"structuredContent":{"n":9007199254740993,"f":1.0,"got":{"b":9007199254740993,"a":1.0,"a<":"é"}},"content":[{"type":"zzz"}]}`,
+		strings.Replace(string(res.Raw), `,"x":1e400`, "", 1))
+	require.Contains(t, string(res.Raw), `"n":9007199254740993,"f":1.0`, "not a byte is changed")
+	require.False(t, res.IsError)
+
+	res, err = own(t, "fails").Call(t.Context(), "act", nil, false)
+	require.NoError(t, err)
+	require.True(t, res.IsError)
+
+	_, err = own(t, "asks").Call(t.Context(), "act", nil, false)
+	require.ErrorContains(t, err, "asks for more input")
+
+	c := own(t, "20 MB")
+	_, err = c.Call(t.Context(), "act", nil, false)
+	require.ErrorIs(t, err, ErrUnknown)
+	require.ErrorContains(t, err, "longer than 16 MiB")
+}
+
+// A call that may have run is not made again, unless the tool says that it may be.
+func TestServerThatDies(t *testing.T) {
+	marker := filepath.Join(t.TempDir(), "died")
+	c := own(t, "dies once", marker)
+	_, err := c.Call(t.Context(), "act", nil, false)
+	require.ErrorIs(t, err, ErrUnknown)
+	require.ErrorContains(t, err, "signal: killed")
+	_, err = c.Call(t.Context(), "act", nil, false)
+	require.NoError(t, err, "the next call starts it again")
+
+	require.NoError(t, os.Remove(marker))
+	c = own(t, "dies once", marker)
+	_, err = c.Call(t.Context(), "act", nil, true)
+	require.NoError(t, err)
+}
+
+// The tools are judged again at every start.
+func TestCheck(t *testing.T) {
+	marker := filepath.Join(t.TempDir(), "died")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	checks := 0
+	c := dial(t, Config{Name: "crm", Argv: []string{self, "server:dies once", marker}, Dir: t.TempDir(), Check: func(tools []Tool) error {
+		if checks++; checks > 1 {
+			return fault.New(fault.Drift, "the definition of %s changed", tools[0].Name)
+		}
+		return nil
+	}})
+	_, err = c.Call(t.Context(), "act", nil, true)
+	require.ErrorContains(t, err, "changed")
+	require.Equal(t, fault.Drift, fault.KindOf(err))
+	require.Equal(t, 2, checks)
+}
+
+func TestCallThatNeverEnds(t *testing.T) {
+	c := own(t, "never")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := c.Call(ctx, "act", nil, false)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, err, ErrUnknown)
+}
+
+// A server gets what is declared and nothing of joy's.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "canary-of-the-host")
+	dir := t.TempDir()
+	out := filepath.Join(dir, "env")
+	c := dial(t, Config{
+		Name: "crm", Argv: []string{"sh", "-c", `env >` + out + `; tr '\0' ' ' </proc/$$/cmdline >>` + out + `; ls -la "$HOME" >>` + out + `; exit 1`}, Dir: dir,
+		Env: map[string]secret.Value{"CRM_TOKEN": secret.NewValue([]byte("canary-of-crm"))},
+	})
+	_, _, err := c.Tools(t.Context())
+	require.Error(t, err)
+	b, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.Contains(t, string(b), "CRM_TOKEN=canary-of-crm")
+	require.NotContains(t, string(b), "canary-of-the-host")
+	require.Equal(t, 1, strings.Count(string(b), "canary-of-crm"), "in the environment only")
+	for line := range strings.Lines(string(b)) {
+		name, _, isVar := strings.Cut(line, "=")
+		if isVar && !strings.Contains(name, " ") {
+			require.Contains(t, []string{"PATH", "HOME", "TMPDIR", "LANG", "CRM_TOKEN", "PWD", "SHLVL", "_", "OLDPWD"}, name)
+		}
+	}
+}
+
+func TestLastWordsAreScrubbed(t *testing.T) {
+	set := secret.NewSet()
+	require.NoError(t, set.Add("crm", []byte("canary-of-crm")))
+	c := dial(t, Config{
+		Name: "crm", Argv: []string{"sh", "-c", `echo "bad token $CRM_TOKEN" >&2; exit 1`}, Dir: t.TempDir(), Secrets: set,
+		Env: map[string]secret.Value{"CRM_TOKEN": secret.NewValue([]byte("canary-of-crm"))},
+	})
+	_, _, err := c.Tools(t.Context())
+	require.ErrorContains(t, err, "bad token [REDACTED:crm]")
+}
+
+func TestClosed(t *testing.T) {
+	c := own(t, "plain")
+	_, _, err := c.Tools(t.Context())
+	require.NoError(t, err)
+	pid := c.session.child.cmd.Process.Pid
+	require.NoError(t, c.Close())
+	require.ErrorIs(t, unix.Kill(pid, 0), unix.ESRCH)
+	_, err = c.Call(t.Context(), "act", nil, false)
+	require.ErrorContains(t, err, "closed")
+}
