@@ -43,6 +43,7 @@ var house = []room{
 	{2, "broker", "egress secret artifact ledger plan policy guestproto digest fault"}, // decide, record, act
 
 	{2, "connection", "secret digest fault"}, // an outside service, kept at arm's length
+	{2, "queue", "state policy fault"},       // who may have a VM now
 	{2, "sandbox", "policy fault"},           // the contract of a VM
 	{2, "secret", "policy digest fault"},     // names to values, late; trust; the scrubber
 	{2, "state", "fault"},                    // .joy and the index of live runs

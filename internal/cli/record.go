@@ -114,6 +114,7 @@ func (r *record) execute(ctx context.Context, a *app, t *target, p sandbox.Provi
 		Plan: t.plan, RunID: r.run.ID, Input: in.json, Files: in.files, Started: a.startedBy(), Provider: p, Image: img,
 		Ledger: r.ledger, Broker: b, Secrets: secrets, Objects: r.objects, LogDir: r.logsDir(),
 		Bundle: r.bundleFile, OwnVM: r.ownVM, VMGone: r.vmGone, SkipCollect: skip,
+		Admit: a.admit(r.run.ID, t.plan),
 	})
 }
 

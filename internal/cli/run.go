@@ -70,6 +70,9 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := a.refuseTooLarge(t); err != nil {
+		return err
+	}
 	a.warnInert(t.plan)
 	a.reapQuietly()
 	rec, err := a.openRecord(t)

@@ -6,6 +6,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -23,6 +24,7 @@ type Config struct {
 	Model    string `mapstructure:"model"`     // PROVIDER/NAME in place of the plan's model
 	Mirror   string `mapstructure:"mirror"`    // URL of the Debian mirror that image build uses
 	Accel    string `mapstructure:"accel"`     // how local VMs are run: auto | kvm | tcg
+	MaxVMs   int    `mapstructure:"max_vms"`   // local VMs of this user at once; 0 = as many as there is room for
 
 	Dirs Dirs `mapstructure:"-"`
 	// Origin says who set each setting: flag, env, the path of the user's file, or default.
@@ -35,7 +37,11 @@ type setting struct {
 	key      string
 	fallback string
 	oneOf    []string // nil = anything
+	number   bool     // a whole number from 0 to maxNumber
 }
+
+// maxNumber bounds settings that are numbers.
+const maxNumber = 100_000
 
 var settings = []setting{
 	{key: "color", fallback: "auto", oneOf: term.Modes},
@@ -44,6 +50,7 @@ var settings = []setting{
 	{key: "model"},
 	{key: "mirror"},
 	{key: "accel", fallback: "auto", oneOf: []string{"auto", "kvm", "tcg"}},
+	{key: "max_vms", fallback: "0", number: true},
 }
 
 func (s setting) env() string  { return "JOY_" + strings.ToUpper(s.key) }
@@ -84,26 +91,33 @@ func Load(lookup func(string) (string, bool), flag func(name string) *pflag.Flag
 	if err := v.MergeConfigMap(said); err != nil {
 		return nil, fmt.Errorf("merge settings: %w", err)
 	}
-	if err := v.Unmarshal(c); err != nil {
-		return nil, fmt.Errorf("read settings: %w", err)
-	}
 	for _, s := range settings {
 		if err := s.check(v.GetString(s.key), c.Origin[s.key]); err != nil {
 			return nil, err
 		}
 	}
+	if err := v.Unmarshal(c); err != nil {
+		return nil, fmt.Errorf("read settings: %w", err)
+	}
 	return c, nil
 }
 
 func (s setting) check(value, origin string) error {
-	if s.oneOf == nil || slices.Contains(s.oneOf, value) {
+	want := "one of " + strings.Join(s.oneOf, ", ")
+	if s.number {
+		n, err := strconv.ParseUint(value, 10, 64)
+		if err == nil && n <= maxNumber {
+			return nil
+		}
+		want = fmt.Sprintf("a number from 0 to %d", maxNumber)
+	} else if s.oneOf == nil || slices.Contains(s.oneOf, value) {
 		return nil
 	}
 	where := map[string]string{"flag": "--" + s.flag(), "env": s.env()}[origin]
 	if where == "" {
 		where = s.key
 	}
-	e := fault.New(fault.Input, "%s is %q, not one of %s", where, value, strings.Join(s.oneOf, ", "))
+	e := fault.New(fault.Input, "%s is %q, not %s", where, value, want)
 	e.Code = "JOY-CONFIG"
 	if origin != "flag" && origin != "env" {
 		e.File = origin

@@ -49,6 +49,10 @@ func TestLoadRefuses(t *testing.T) {
 		"bad value, env":    {"", "docker", "", "JOY_SANDBOX is \"docker\""},
 		"bad value, flag":   {"", "", "--color=pink", "--color is \"pink\""},
 		"too large":         {"# " + strings.Repeat("x", maxFile), "", "", "larger than 1 MiB"},
+		"no number":         {"max_vms: many\n", "", "", "config.yaml: max_vms is \"many\", not a number"},
+		"below zero":        {"max_vms: -1\n", "", "", "max_vms is \"-1\", not a number"},
+		"a fraction":        {"max_vms: 1.5\n", "", "", "not a number"},
+		"a huge number":     {"max_vms: 99999999999999999999\n", "", "", "from 0 to 100000"},
 		"case is not lower": {"Color: never\n", "", "", "unknown setting \"Color\""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +75,7 @@ func TestPrecedence(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"never", "kata", "openai/x", "/flag", ""}, []string{c.Color, c.Sandbox, c.Model, c.StateDir, c.Mirror})
 	require.Equal(t, map[string]string{
-		"color": c.Dirs.ConfigFile(), "sandbox": "env", "model": c.Dirs.ConfigFile(), "state_dir": "flag", "mirror": "default", "accel": "default",
+		"color": c.Dirs.ConfigFile(), "sandbox": "env", "model": c.Dirs.ConfigFile(), "state_dir": "flag", "mirror": "default", "accel": "default", "max_vms": "default",
 	}, c.Origin)
 }
 
@@ -82,7 +86,11 @@ func TestDefaults(t *testing.T) {
 		require.Equal(t, "auto", c.Color)
 		require.Equal(t, "microvm", c.Sandbox)
 		require.Empty(t, c.StateDir)
+		require.Zero(t, c.MaxVMs)
 	}
+	c, err := load(t, "max_vms: 3\n", map[string]string{"JOY_MAX_VMS": "5"})
+	require.NoError(t, err)
+	require.Equal(t, 5, c.MaxVMs)
 }
 
 func TestDirs(t *testing.T) {

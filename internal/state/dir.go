@@ -90,6 +90,15 @@ func make0700(path string) error {
 	return nil
 }
 
+// PrivateDir makes a directory of the user's alone (0700), with those above it, where it is missing, and refuses one that
+// somebody else may have prepared.
+func PrivateDir(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return fault.Wrap(fault.Platform, err, "create a directory of joy's own")
+	}
+	return checkDir(path)
+}
+
 // checkDir refuses what somebody else may have prepared.
 func checkDir(path string) error {
 	info, err := os.Lstat(path)
