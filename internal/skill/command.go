@@ -84,6 +84,11 @@ func isCommand(words []string, s string) bool {
 
 // trimWords leaves out what stands before the command itself: sudo, and settings of variables.
 func trimWords(words []string) []string {
+	if len(words) > 1 {
+		if _, inner, ok := strings.Cut(words[0], "=$("); ok && inner != "" { // a variable that a command's output goes into
+			return append([]string{inner}, words[1:]...)
+		}
+	}
 	for len(words) > 1 && (words[0] == "sudo" || words[0] == "time" || strings.Contains(words[0], "=") && !strings.HasPrefix(words[0], "-")) {
 		words = words[1:]
 	}
@@ -102,6 +107,9 @@ func connects(low string) bool {
 func (l *line) fetching() bool {
 	for _, c := range l.commands {
 		if c.installs() {
+			return false
+		}
+		if hasAny(l.low, programFiles) || strings.HasSuffix(strings.TrimSpace(l.low), ".sh") {
 			return false
 		}
 		if fetchers[path.Base(c.words[0])] || strings.Contains(l.low, "curl ") && !hasAny(l.low, aboutCurl) {

@@ -96,7 +96,7 @@ func (j *judge) witness(r *rule, h hit) Evidence {
 		file = path.Join(j.b.Dir, h.file)
 	}
 	name := ""
-	if h.need.Name != "" {
+	if h.need.Name != "" && h.need.Name != unnamed {
 		name = h.need.Name + ": "
 	}
 	return Evidence{r.id, file, h.line, name + r.means + ": " + shorten(strings.TrimSpace(h.seen))}

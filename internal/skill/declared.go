@@ -91,7 +91,10 @@ func declaredService(name string) string {
 	return ""
 }
 
-var accountEnds = []string{"_USER", "_USERNAME", "_EMAIL", "_PASSWORD", "_URL", "_HOST", "_ENDPOINT", "_CLIENT_ID", "_ACCOUNT", "_DOMAIN"}
+var accountEnds = []string{
+	"_USER", "_USERNAME", "_EMAIL", "_PASSWORD", "_URL", "_HOST", "_ENDPOINT", "_CLIENT_ID", "_APP_ID",
+	"_APP_SECRET", "_PASS", "_ACCOUNT", "_DOMAIN", "_REFRESH_TOKEN",
+}
 
 // keyService is the service that a variable such as NOTION_API_KEY is for; empty when the name does not say.
 func keyService(name string) string {

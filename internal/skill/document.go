@@ -27,6 +27,7 @@ type line struct {
 	avoid    bool   // under a heading, or in a list, of what is not to be done
 	spans    []string
 	commands []command
+	into     bool // such a command keeps what comes in a file
 	fetches  bool // it is part of a command that contacts an address, or of one that goes on from the line before
 }
 
@@ -89,7 +90,9 @@ func readDocument(body string, first int) document {
 			l.spans = spans(text)
 		}
 		l.commands = commandsOf(&l)
-		l.fetches = l.fetching() || fetching && l.kind == code
+		goesOn := fetching && l.kind == code
+		l.fetches = l.fetching() || goesOn
+		l.into = l.fetches && hasAny(l.low+" ", intoFiles) || goesOn && d.lines[len(d.lines)-1].into
 		fetching = l.fetches && strings.HasSuffix(strings.TrimSpace(text), "\\")
 		d.lines = append(d.lines, l)
 	}
@@ -189,6 +192,9 @@ func (l *line) said() string {
 	}
 	return l.low
 }
+
+// row reports a line of a table, which says what there is and not what to do.
+func (l *line) row() bool { return strings.HasPrefix(strings.TrimSpace(l.text), "|") }
 
 // conditional reports a line that begins with a condition: what it tells to do is done in some runs only.
 func (l *line) conditional() bool {

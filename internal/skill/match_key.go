@@ -23,16 +23,16 @@ func matchDeclaredSecrets(j *judge) (out []hit) {
 func matchKey(j *judge, l *line) []hit {
 	shown := l.kind == code && (shellLangs[l.lang] || l.lang == "" || l.lang == "python" && !j.about().software || l.lang == "json")
 	if l.kind != code && l.kind != comment {
-		shown = !l.optional
+		shown = !l.optional && !hasAny(l.low, talkedAbout)
 	}
-	if !shown {
+	if !shown || j.about().reference {
 		return nil
 	}
 	return keyHit(l)
 }
 
-func matchRequiredKey(_ *judge, l *line) []hit {
-	if !l.instruction() || l.optional {
+func matchRequiredKey(j *judge, l *line) []hit {
+	if !l.instruction() || l.optional || j.about().reference {
 		return nil
 	}
 	if hits := keyHit(l); hits != nil && hasAny(l.low, requiring) {

@@ -3,64 +3,15 @@ package skill
 import (
 	"net/netip"
 	"path"
-	"slices"
 	"strings"
 )
-
-// about is what the description says the skill is for, as far as tools are concerned.
-type about struct {
-	read       bool
-	software   bool // it writes software: what that calls is no call of the skill
-	integrates bool // its description begins with that, and it shows the code
-	servers    bool // it writes MCP servers or agents' plugins
-	deploys    bool // it deploys software, and so runs the programs of services that it shows
-	without    bool // it says what to do without MCP servers
-}
-
-func (j *judge) about() *about {
-	if j.subject.read {
-		return &j.subject
-	}
-	j.subject.read = true
-	for i := range j.b.doc.lines {
-		l := &j.b.doc.lines[i]
-		j.subject.without = j.subject.without || strings.Contains(l.low, "mcp") && hasAny(l.low, withoutServers)
-	}
-	name := strings.Split(j.b.Name, "-")
-	j.subject.servers = slices.Contains(name, "mcp") && slices.ContainsFunc(name, func(w string) bool { return makeVerbs[w] || makingWords[w] })
-	low := strings.ToLower(j.b.Description)
-	words := readWords(strings.ReplaceAll(low, `"`, " "), nil)
-	j.subject.deploys = firstOf(words, deploying) != ""
-	j.subject.integrates = len(words) > 0 && integrating[words[0].text] && j.b.doc.holdsCode()
-	j.subject.software = j.subject.integrates
-	for i, w := range words {
-		if makeVerbs[w.text] && near(words, i, 8, devNouns) >= 0 || w.text == "sdk" && firstOf(words, referenceWords) != "" {
-			j.subject.software = true
-		}
-		if makeVerbs[w.text] && following(words, i, 6, serverNouns) {
-			j.subject.servers = true
-		}
-	}
-	return &j.subject
-}
-
-// following looks for a word of set at most reach words after i, in the next clause too, but not past a word for the
-// means: who ships a thing through a server makes no server.
-func following(words []word, i, reach int, set map[string]bool) bool {
-	for k := i + 1; k < len(words) && k <= i+reach && !throughWords[words[k].text]; k++ {
-		if set[words[k].text] {
-			return true
-		}
-	}
-	return false
-}
 
 // matchRequest looks for a request to a host that is made by a command or by a script's code.
 func matchRequest(j *judge, l *line) (out []hit) {
 	if host := remoteShell(l); host != "" {
 		return []hit{{need: Need{host, KindAPI}, line: l.no, seen: l.text, optional: l.optional || l.setup}}
 	}
-	if l.setup && !l.fetches || !requests(l) || !l.fetches && j.about().integrates {
+	if l.setup && !l.fetches || !requests(l) || !l.fetches && j.about().integrates || j.about().reference {
 		return nil
 	}
 	if l.fetching() && !strings.Contains(l.low, "://") && strings.Contains(l.text, "$") && !strings.Contains(l.low, "localhost") {
@@ -104,10 +55,18 @@ func matchCall(j *judge, l *line) []hit {
 		return nil
 	}
 	hits := asServices(matchRequest(j, l))
-	if len(hits) == 1 && hits[0].need.Name == "" && hasAny(l.low+" ", intoFiles) {
+	if len(hits) > 0 && (hits[0].need.Name == "" && l.into || l.into && namesFile(l.low)) {
 		return nil // a file from somewhere is no service
 	}
 	return hits
+}
+
+// namesFile reports an address, in lower case, that ends with the name of a file.
+func namesFile(low string) bool {
+	_, address, ok := strings.Cut(low, "://")
+	address, _, _ = strings.Cut(strings.Trim(address, "\"'`"), " ")
+	ext := path.Ext(strings.TrimRight(address, "\"'`"))
+	return ok && strings.Contains(address, "/") && len(ext) > 1 && len(ext) < 6 && !strings.Contains(ext, "/")
 }
 
 // asServices names services in place of their hosts.
@@ -188,7 +147,7 @@ func matchWeb(j *judge, l *line) []hit {
 	}
 	ok := told(j.words, searchVerbs, 4, webNouns) || told(j.words, fetchVerbs, 6, pageNouns) || webPhrase(j.words)
 	for i, w := range j.words {
-		if webTools[w.text] && (i == 0 || after(j.words, i, 3, usingWords)) && !after(j.words, i, 4, negations) {
+		if webTools[w.text] && (i == 0 || after(j.words, i, 3, webUsing)) && !after(j.words, i, 4, negations) {
 			ok = true
 		}
 	}
@@ -209,7 +168,7 @@ func matchDownload(j *judge, l *line) []hit {
 // webPhrase looks for "web search" and its kin where an instruction begins or after a word for using it.
 func webPhrase(words []word) bool {
 	for i := 0; i+1 < len(words); i++ {
-		if words[i].text == "web" && searchNouns[words[i+1].text] && (i == 0 || after(words, i, 3, usingWords)) && !after(words, i, 6, negations) {
+		if words[i].text == "web" && searchNouns[words[i+1].text] && (i == 0 || after(words, i, 3, webUsing)) && !after(words, i, 6, negations) {
 			return true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 // matchPath looks for a path after a word for putting something there or taking it from there.
 func matchPath(j *judge, l *line) []hit {
-	if l.setup || !l.instruction() {
+	if l.setup || !l.instruction() || hasAny(l.low, whereThere) {
 		return nil
 	}
 	for i, w := range j.words {

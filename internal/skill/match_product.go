@@ -2,16 +2,20 @@ package skill
 
 import "strings"
 
-// matchRequiredService looks for programs of services that compatibility requires.
+// matchRequiredService looks for programs of services that compatibility or the description requires.
 func matchRequiredService(j *judge) (out []hit) {
-	low := strings.ToLower(j.b.Compatibility)
-	words := readWords(low, nil)
-	if firstOf(words, needWords) == "" || hasAny(low, optionalWords) {
-		return nil
+	if low := strings.ToLower(j.b.Compatibility); !hasAny(low, optionalWords) {
+		words := readWords(low, nil)
+		for i, w := range words {
+			if s := byCommand[w.text]; s != nil && firstOf(words[:i], needWords) != "" {
+				out = append(out, hit{need: s.need(), line: j.b.compatibilityLine, seen: j.b.Compatibility})
+			}
+		}
 	}
-	for _, w := range words {
-		if s := byCommand[w.text]; s != nil {
-			out = append(out, hit{need: s.need(), line: j.b.compatibilityLine, seen: j.b.Compatibility})
+	words := readWords(strings.ToLower(j.b.Description), nil)
+	for i, w := range words {
+		if s := byCommand[w.text]; s != nil && after(words, i, 4, needWords) && !after(words, i, 1, negations) {
+			out = append(out, hit{need: s.need(), line: j.b.descriptionLine, seen: j.b.Description})
 		}
 	}
 	return out
@@ -103,7 +107,7 @@ func matchProduct(j *judge) (out []hit) {
 		}
 		for i := range j.b.doc.lines {
 			l := &j.b.doc.lines[i]
-			if l.instruction() && !l.optional && !l.setup && strings.Contains(l.text, name) && worksIn(l.text, name) {
+			if l.instruction() && l.kind != heading && !l.optional && !l.setup && worksIn(l.text, name) {
 				out = append(out, hit{need: need, line: l.no, seen: l.text})
 			}
 		}
@@ -129,7 +133,7 @@ func products(description string) (out []string) {
 		}
 		name := ""
 		for _, f := range fields[i+1 : min(i+3, len(fields))] {
-			word := strings.TrimRight(f, ".,:;)'\"")
+			word := strings.TrimSuffix(strings.TrimRight(f, ".,:;)'\""), "'s")
 			if !capitalised(word) {
 				break
 			}
@@ -153,7 +157,7 @@ func capitalised(w string) bool {
 // matchAboutAPI looks for a product's API after a word for the means in the description, as in "via the Tea Web API".
 func matchAboutAPI(j *judge) (out []hit) {
 	fields := strings.Fields(j.b.Description)
-	for i := 0; i+1 < len(fields) && !j.about().software; i++ {
+	for i := 0; i+1 < len(fields); i++ {
 		if !throughWords[fields[i]] {
 			continue
 		}
@@ -165,7 +169,7 @@ func matchAboutAPI(j *judge) (out []hit) {
 			continue
 		}
 		for _, f := range rest[1:] {
-			if strings.TrimRight(f, ".,;:)") == "API" {
+			if what := strings.TrimRight(f, ".,;:)"); what == "CLI" || what == "API" && !j.about().software {
 				name := strings.ToLower(strings.TrimSuffix(rest[0], "'s"))
 				out = append(out, hit{need: Need{name, KindService}, line: j.b.descriptionLine, seen: j.b.Description})
 			}

@@ -12,7 +12,7 @@ func matchPurpose(j *judge) []hit {
 		if runningVerbs[w.text] && near(j.words, i, 4, runNouns) >= 0 {
 			return []hit{{line: j.b.descriptionLine, seen: j.b.Description}}
 		}
-		if !devVerbs[w.text] {
+		if !devVerbs[w.text] || after(j.words, i, 2, negations) {
 			continue
 		}
 		if k := near(j.words, i, 8, devNouns); k >= 0 {
@@ -22,11 +22,41 @@ func matchPurpose(j *judge) []hit {
 	if told(j.words, lookVerbs, 6, codeNouns) {
 		return []hit{{line: j.b.descriptionLine, seen: j.b.Description}}
 	}
+	if tech, kind := guideline(j.words); tech != "" {
+		return []hit{{line: j.b.descriptionLine, seen: tech + " … " + kind}}
+	}
 	making, term := firstOf(j.words, makingVerbs), firstOf(j.words, techTerms)
 	if term == "" || making == "" && term != "sdk" {
 		return nil
 	}
 	return []hit{{line: j.b.descriptionLine, seen: making + " … " + term}}
+}
+
+// matchAboutFiles asks of the description whether files are worked on.
+func matchAboutFiles(j *judge) []hit {
+	j.words = readWords(strings.ToLower(j.b.Description), j.words)
+	if !told(j.words, documentVerbs, 6, documentNouns) {
+		return nil
+	}
+	return []hit{{line: j.b.descriptionLine, seen: j.b.Description}}
+}
+
+// guideline finds a technology that programs are written with beside a word for how that is done, as in "React patterns".
+func guideline(words []word) (tech, kind string) {
+	for i, w := range words {
+		if !programmedWith[w.text] {
+			continue
+		}
+		if k := near(words, i, 5, guidelineWords); k >= 0 {
+			return w.text, words[k].text
+		}
+		for k := i - 1; k >= 0 && k >= i-5 && !words[k+1].stop; k-- {
+			if guidelineWords[words[k].text] {
+				return w.text, words[k].text
+			}
+		}
+	}
+	return "", ""
 }
 
 // agents after a word for software say who works, and not on what.

@@ -47,7 +47,7 @@ func matchCommand(_ *judge, l *line) []hit {
 }
 
 func matchFiles(j *judge, l *line) []hit {
-	if l.setup {
+	if l.setup || l.row() {
 		return nil
 	}
 	ok := toldOf(j.words, fileVerbs, 8, fileNouns, ownTexts) || told(j.words, codeVerbs, 5, codeThings) ||
@@ -56,7 +56,7 @@ func matchFiles(j *judge, l *line) []hit {
 }
 
 func matchRun(j *judge, l *line) []hit {
-	return sees(!l.setup && told(j.words, runVerbs, 5, runNouns) && !hasAny(l.text, sampleMarks), l)
+	return sees(!l.setup && !l.row() && told(j.words, runVerbs, 5, runNouns) && !hasAny(l.text, sampleMarks) && !hasAny(l.low, otherTests), l)
 }
 
 func matchFormat(j *judge, l *line) []hit {

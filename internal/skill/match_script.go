@@ -84,9 +84,17 @@ func matchScriptCommands(j *judge) (out []hit) {
 	return out
 }
 
-// startedPrograms are the programs of services that a script starts with a list of arguments, as in ["gh", "pr"].
+// startedPrograms are the programs of services that a script starts with a list of arguments, as in ["gh", "pr"], or
+// with a text, as in "gh pr view".
 func startedPrograms(p, script string) (out []hit) {
 	for n, text := range strings.Split(script, "\n") {
+		for _, opener := range []string{`"`, `'`, "`"} {
+			_, rest, ok := strings.Cut(text, opener)
+			name, more, spaced := strings.Cut(rest, " ")
+			if s := byCommand[name]; ok && spaced && s != nil && strings.Contains(more, opener) && hasAny(text, starting) {
+				out = append(out, hit{need: s.need(), file: p, line: n + 1, seen: text})
+			}
+		}
 		for _, opener := range []string{`["`, `['`} {
 			_, rest, ok := strings.Cut(text, opener)
 			name, more, closed := strings.Cut(rest, opener[1:])

@@ -1,6 +1,9 @@
 package skill
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // serverNeed is a need of an MCP server, as a local one where it works on the user's machine.
 func serverNeed(name string) Need {
@@ -28,7 +31,7 @@ func matchServerTool(j *judge, l *line) (out []hit) {
 	}
 	for _, s := range l.spans {
 		name, tool, ok := strings.Cut(s, ":")
-		if ok && len(name) > 2 && name[0] >= 'A' && name[0] <= 'Z' && onlyName(name) && tool != "" && onlyName(tool) && strings.ContainsAny(tool, "-_") {
+		if ok && len(name) > 2 && name[0] >= 'A' && name[0] <= 'Z' && onlyName(name) && tool != "" && onlyName(tool) && strings.ContainsAny(tool, "-_") && !placeholders[strings.ToLower(name)] {
 			out = append(out, hit{need: serverNeed(name), line: l.no, seen: l.text, optional: l.optional})
 		}
 	}
@@ -60,20 +63,33 @@ func matchServerProse(j *judge, l *line) []hit {
 		return nil
 	}
 	for i, w := range j.words {
-		if w.text != "mcp" && w.text != "mcps" {
+		own := hyphenated(w.text)
+		if w.text != "mcp" && w.text != "mcps" && own == "" {
 			continue
 		}
 		if !around(j.words, i, 8, usingWords) || around(j.words, i, 4, makingWords) {
 			continue
 		}
-		need := serverNeed(serverBefore(l.text))
+		need := serverNeed(cmp.Or(own, serverBefore(l.text)))
 		if after(j.words, i, 3, serverStarts) {
 			need.Kind = KindLocal // the skill starts it
 		}
-		optional := l.optional || j.about().without || j.about().software && l.setup
+		optional := l.optional || j.about().without || j.about().reference || j.about().software && l.setup
 		return []hit{{need: need, line: l.no, seen: l.text, optional: optional}}
 	}
 	return nil
+}
+
+// hyphenated is the server in a name such as tea-mcp-server or mcp-tea; empty in any other word.
+func hyphenated(word string) string {
+	name := strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "-server")
+	if own, ok := strings.CutSuffix(name, "-mcp"); ok && onlyName(own) {
+		return own
+	}
+	if own, ok := strings.CutPrefix(name, "mcp-"); ok && onlyName(own) && !makingWords[own] && own != "server" {
+		return own
+	}
+	return ""
 }
 
 // serverBefore is the capitalised word, or the one between backquotes, before MCP; empty when there is none.

@@ -113,7 +113,7 @@ func matchServiceProse(j *judge, l *line) (out []hit) {
 			continue
 		}
 		for k := i + 1; k < len(j.words) && k <= i+9 && !j.words[k].stop; k++ {
-			if s := byWord[j.words[k].text]; s != nil {
+			if s := serviceAt(j.words, k); s != nil && !j.pointsInside() {
 				out = append(out, hit{need: s.need(), line: l.no, seen: l.text, optional: l.optional || j.about().software})
 			}
 		}
@@ -123,12 +123,12 @@ func matchServiceProse(j *judge, l *line) (out []hit) {
 
 // matchNamed looks for the names of services.
 func matchNamed(j *judge, l *line) (out []hit) {
-	if l.optional {
+	if l.optional || len(j.words) == 0 || j.about().software {
 		return nil
 	}
 	var last *service
-	for _, w := range j.words {
-		if s := byWord[w.text]; s != nil && s != last && !j.about().software {
+	for i := range j.words {
+		if s := serviceAt(j.words, i); s != nil && s != last && !j.pointsInside() {
 			last = s
 			out = append(out, hit{need: s.need(), line: l.no, seen: l.text})
 		}
@@ -146,7 +146,7 @@ func matchAbout(j *judge) (out []hit) {
 		if !after(j.words, i, 4, aboutWords) && !declares {
 			continue
 		}
-		if s := byWord[w.text]; s != nil && !j.about().software || s == nil && byName[w.text] != nil {
+		if s := serviceAt(j.words, i); s != nil && !j.about().software || byWord[w.text] == nil && byName[w.text] != nil {
 			out = append(out, hit{need: byName[w.text].need(), line: j.b.descriptionLine, seen: j.b.Description})
 		}
 	}

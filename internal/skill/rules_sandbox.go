@@ -79,6 +79,11 @@ var sandboxRules = []rule{
 		points: 2, whole: matchPurpose,
 	},
 	{
+		id: "JOY-BOX-ABOUT-FILES", means: "the description is about work on files",
+		reason: "files exist only in the VM; the description says what the skill is for, not yet how",
+		points: 2, whole: matchAboutFiles,
+	},
+	{
 		id: "JOY-BOX-FUNCTIONS", means: "the text names functions to call",
 		reason: "four or more functions of a library are named for somebody who writes code with them",
 		points: 2, whole: matchFunctions,

@@ -46,6 +46,7 @@ var ruleCases = []ruleCase{
 	},
 	{rule: "JOY-BOX-FUNCTIONS", body: "Call `fill()` and `Kettle.boil(90)`.\n`SUM(A1)` is none.\nThen `tea::pour()`, `drink()`.\n", line: 7},
 	{rule: "JOY-BOX-FILES", body: "- Prompt: \"Analyze the codebase and say what it does.\"\n", line: 5},
+	{rule: "JOY-BOX-ABOUT-FILES", body: "Look for errors.\n", line: 3},
 	{rule: "JOY-BOX-COMPATIBILITY", front: "compatibility: Requires Python 3.12\n", body: "Brew.\n", line: 4},
 	{rule: "JOY-BOX-CONFIG", body: "```yaml\na: b\n```\n", line: 6},
 	{rule: "JOY-BOX-SETUP", body: "## Set up\n```sh\nkettle on\n```\n", line: 7},
@@ -100,6 +101,13 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-TOOL-NAMED", body: "Pull the Jira board.\nThe Jira status.\nUpdate Jira.\n", line: 7},
 	{rule: "JOY-TOOL-ABOUT", body: "Search Slack.\n", front: "", line: 3},
 	{rule: "JOY-TOOL-ABOUT-MCP", body: "Brew.\n", line: 3},
+	{rule: "JOY-TOOL-CREDENTIAL", body: "## Set up\nGet your API key from the tea room.\n`TEA_API_KEY` is read.\n", line: 6},
+	{rule: "JOY-TOOL-VARIABLE", body: "It reads `OTHER_URL` and `SKILL_API_URL`.\nSign up for an account.\n", line: 5},
+	{rule: "JOY-TOOL-SHIPPED", body: "Set `SKILL_URL`.\n", files: []string{"index.js", "await fetch(base)\n"}, file: "index.js"},
+	{rule: "JOY-TOOL-SCRIPT-CALLS", body: "Run x.py with `SKILL_HOST`.\n", files: []string{"x.py", "import requests\n"}, file: "x.py"},
+	{rule: "JOY-TOOL-ABOUT-DATA", body: "Get an API key once.\n", line: 3},
+	{rule: "JOY-TOOL-COMPATIBILITY", body: "Brew.\n", line: 3},
+	{rule: "JOY-TOOL-SCRIPT-COMMAND", body: "Run x.js.\n", files: []string{"x.js", "\nconst v = execSync('gh pr view');\nexecSync(`gh pr diff ${n}`);\n"}, line: 2, file: "x.js"},
 	{rule: "JOY-NET-REQUEST", body: "```sh\ncurl https://api.tea.dev/v1\n```\n", line: 6},
 	{rule: "JOY-NET-WEB", body: "Use WebFetch to read the page.\n", line: 5},
 	{rule: "JOY-NET-REQUEST", body: "```sh\ncurl http://8.8.4.4/tea\n```\n", line: 6},
@@ -113,12 +121,15 @@ var ruleCases = []ruleCase{
 
 // descriptions of the cases whose rule reads the description.
 var descriptions = map[string]string{
-	"JOY-BOX-PURPOSE":    "Use when writing React components for an app.",
-	"JOY-TOOL-ABOUT":     "Search and post to Slack via its tools.",
-	"JOY-TOOL-ABOUT-MCP": "Brew tea via the Kettle MCP server.",
-	"JOY-TOOL-ABOUT-API": "Looks up teas via the Kettle Web API.",
-	"JOY-TOOL-PRODUCT":   "Prepares a call using Tea Room signals.",
-	"JOY-NET-ABOUT":      "Answers on tea, with web search.",
+	"JOY-BOX-PURPOSE":        "Use when writing React components for an app.",
+	"JOY-BOX-ABOUT-FILES":    "Audit a spreadsheet for errors.",
+	"JOY-TOOL-COMPATIBILITY": "Brews tea. Requires `gh`.",
+	"JOY-TOOL-ABOUT-DATA":    "Fetch scores from Tea Room.",
+	"JOY-TOOL-ABOUT":         "Search and post to Slack via its tools.",
+	"JOY-TOOL-ABOUT-MCP":     "Brew tea via the Kettle MCP server.",
+	"JOY-TOOL-ABOUT-API":     "Looks up teas via the Kettle Web API.",
+	"JOY-TOOL-PRODUCT":       "Prepares a call using Tea Room signals.",
+	"JOY-NET-ABOUT":          "Answers on tea, with web search.",
 }
 
 func TestEveryRuleHasABundle(t *testing.T) {

@@ -19,7 +19,7 @@ var toolRules = []rule{
 		points: 3, whole: matchDeclaredServers,
 	},
 	{
-		id: "JOY-TOOL-COMPATIBILITY", means: "compatibility requires a program of the service",
+		id: "JOY-TOOL-COMPATIBILITY", means: "compatibility or the description requires a program of the service",
 		reason: "a declared requirement is the best evidence there is",
 		points: 3, whole: matchRequiredService,
 	},
@@ -119,7 +119,7 @@ var toolRules = []rule{
 		points: 2, whole: matchAbout,
 	},
 	{
-		id: "JOY-TOOL-ABOUT-API", means: "the description is about working through the product's API",
+		id: "JOY-TOOL-ABOUT-API", means: "the description is about working through the product's API or CLI",
 		reason: "what a skill is for it cannot do without; an API may be one to write code for, so it takes more than that",
 		points: 2, whole: matchAboutAPI,
 	},
@@ -142,5 +142,30 @@ var toolRules = []rule{
 		id: "JOY-TOOL-ABOUT-MCP", means: "the description is about working through an MCP server",
 		reason: "what a skill is for it cannot do without",
 		points: 3, whole: matchAboutServer,
+	},
+	{
+		id: "JOY-TOOL-ABOUT-DATA", means: "the description is about data or things of the product",
+		reason: "what a skill is for it cannot do without; a name may be a method or a library, so it takes more than that",
+		points: 2, whole: matchAboutData,
+	},
+	{
+		id: "JOY-TOOL-CREDENTIAL", means: "it has the user get a key or sign in",
+		reason: "who signs in does so with a service; in a text about others' keys it is no need, so it takes more than that",
+		points: 2, line: matchCredential,
+	},
+	{
+		id: "JOY-TOOL-VARIABLE", means: "it reads a variable of its own for an account",
+		reason: "an address, an account or a client's id under the skill's own name is for a service of that name",
+		points: 2, line: matchOwnVariable,
+	},
+	{
+		id: "JOY-TOOL-SHIPPED", means: "a script that it ships opens connections",
+		reason: "a script that the text does not name may be the skill's own program",
+		points: 1, whole: matchShipped,
+	},
+	{
+		id: "JOY-TOOL-SCRIPT-CALLS", means: "a script that the text runs opens connections",
+		reason: "the skill does what its script does; which service that is the rest of the text says",
+		points: 2, whole: matchScriptCalls,
 	},
 }

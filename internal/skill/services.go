@@ -113,6 +113,26 @@ func indexServices(list []service) (words, commands, names map[string]*service) 
 	return words, commands, names
 }
 
+// serviceAt is the service that a word of a sentence names; nil where it is part of another name: GitHub Actions run
+// workflows that are files, and not every tracker is one of issues.
+func serviceAt(words []word, i int) *service {
+	s := byWord[words[i].text]
+	switch {
+	case s == nil:
+		return nil
+	case words[i].text == "github" && i+1 < len(words) && !words[i+1].stop && githubFiles[words[i+1].text]:
+		return nil
+	case words[i].text == "tracker" && i > 0 && !trackerKinds[words[i-1].text]:
+		return nil
+	}
+	return s
+}
+
+var (
+	githubFiles  = set("copilot actions action pages codespaces codespace workflow workflows flavored markdown models spec")
+	trackerKinds = set("issue issues bug bugs ticket tickets project work the your our their team's a configured")
+)
+
 // localServers are MCP servers that work on the user's own machine.
 var localServers = set(`playwright puppeteer filesystem ffmpeg blender unity chrome-devtools sqlite memory
 	sequential-thinking edge-tts obsidian serena docker desktop-commander`)

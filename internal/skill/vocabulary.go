@@ -82,15 +82,24 @@ var (
 // leads are words after which an instruction may begin in the middle of a line.
 var leads = set("then to always next first finally must should and or please when before after while by")
 
+// subordinate begins a clause that says when, and ends with a comma.
+var subordinate = set("as when whenever if once after before while")
+
 // Verbs and nouns of instructions. Descriptions of what others do ("the file is read") are no instructions.
 var (
 	fileVerbs = set(`read open load parse extract inspect scan create write save edit modify rewrite append generate render
 		export convert merge rename move delete remove copy scaffold format compress crop resize transcribe
-		unpack update produce build editing writing reading creating modifying processing`)
+		unpack update produce build re-read reread overwrite editing writing reading creating modifying processing`)
 	fileNouns = set(`file files folder folders directory directories codebase codebases repo worktree worktrees pdf pdfs docx
 		xlsx pptx csv csvs spreadsheet spreadsheets workbook workbooks slides deck notebook notebooks dockerfile
 		package.json html svg image images screenshot screenshots video audio zip script scripts`)
-	ownTexts  = set("reference guideline guidelines matching that playbook")
+	ownTexts = set("reference guideline guidelines matching that playbook rule")
+	// documentVerbs with documentNouns in a description: the skill is carried out on files.
+	documentVerbs = set(`audit analyze analyse check review fill clean merge split convert extract read parse transform edit create
+		creates generate generates build process crop resize compress transcribe record download combine verify audits analyzes
+		processes converts extracts`)
+	documentNouns = set(`spreadsheet spreadsheets workbook workbooks xlsx pdf pdfs docx pptx powerpoint csv image images video videos
+		audio recordings notebook notebooks codebase repository`)
 	codeVerbs = set(`write create build implement refactor edit modify update rewrite writing implementing creating fix
 		change review
 		test debug`)
@@ -103,7 +112,11 @@ var (
 	runVerbs = set("run execute launch compile invoke start rerun re-run evaluate running executing")
 	runNouns = set(`script scripts command commands test tests suite linter linters server programs program container
 		typecheck simulation simulations code benchmark benchmarks scanner analyzer`)
-	pathVerbs = set(`save saves saved write writes written output outputs store stored append add create creates update edit
+	// otherTests are run on people and texts.
+	otherTests = []string{"a/b test", "split test", "usability test", "user test", "no-op test", "multivariate", "copy test", "business cycle"}
+	// whereThere say that a file is read only where somebody has left one.
+	whereThere = []string{" exists", "if present"}
+	pathVerbs  = set(`save saves saved write writes written output outputs store stored append add create creates update edit
 		read reads load open generate generates check copy put place`)
 	workTools = set(`bash shell execute exec write edit multiedit notebookedit run run_command run_terminal computer
 		str_replace_editor`)
@@ -115,7 +128,7 @@ var (
 		debug debugs debugging refactor refactors refactoring test tests testing create creates creating configure configures
 		configuring migrate migrates migrating optimize optimizes optimizing optimising instrument setup
 		generate generates generating review reviews reviewing add adding fix fixes fixing profile scaffold scaffolds integrate
-		integrating operate operating deploy deploys deploying install installing edit editing audit auditing contributing embedding embed embeds`)
+		integrating operate operating deploy deploys deploying install installing verify verifies edit editing audit auditing contributing embedding embed embeds`)
 	runningVerbs = set("run runs running execute executes executing")
 	adviceVerbs  = set(`choose plan decide compare explain brainstorm recommend advise draft interview answer summarize turn
 		route start`)
@@ -124,14 +137,20 @@ var (
 		configure configuring integrate integration embedding coding coder developer`)
 	techTerms = set(`sdk rag websocket websockets microservices mtls oauth coding coder arduino lwc apex flutter react android ios
 		unity unreal xcode .net node.js devops gitops embeddings retrieval vector graphql grpc webhooks webview monoliths`)
+	// programmedWith beside guidelineWords in a description: a skill on how code is written is carried out on code.
+	programmedWith = set(`javascript typescript python ruby rust golang java kotlin swift swiftui php c# c++ scala elixir haskell
+		react vue svelte angular next.js nextjs node.js nestjs django fastapi flask rails laravel flutter tailwind prisma
+		drizzle analytics.js refactoring .net blazor css html5 webgl bash powershell`)
+	guidelineWords = set(`patterns pattern principles practices guidelines conventions idioms standards integration refactoring master
+		expert migration upgrade optimization code maintainability documented`)
 	devNouns = set(`code codebase codebases app apps application applications component components api apis sdk server servers
 		pipeline pipelines frontend backend website websites script scripts plugin plugins test tests software
-		library package packages function functions module modules repl query queries react vue svelte angular
+		library package packages function functions module modules repl react vue svelte angular
 		next.js node.js typescript javascript python rust golang java kotlin swift swiftui flutter django fastapi rails laravel
-		terraform kubernetes helm docker dockerfile ci/cd bug bugs endpoint endpoints schema schemas
+		terraform kubernetes helm docker dockerfile ci/cd bug bugs endpoint endpoints
 		repository ui extension extensions bot bots game games monorepo monorepos workspace
 		workspaces caching observability tracing authentication infrastructure hooks webhooks
-		wrapper wrappers codec codecs middleware`)
+		wrapper wrappers codec codecs middleware integrations chatbot chatbots`)
 )
 
 // Formats that only a program writes, as extension and as a name.

@@ -3,10 +3,12 @@ package skill
 // What texts say of requests, and what programs call.
 var (
 	// fetchingWords before an address tell to fetch it; reportingVerbs are what a skill says of its own program.
-	fetchingWords  = []string{"fetch ", "webfetch ", "retrieve ", "query ", "browse to "}
+	fetchingWords  = []string{"fetch ", "webfetch ", "retrieve ", "query ", "browse to ", "navigate to "}
 	reportingVerbs = set("fetches pulls queries retrieves calls uses polls fetch query call")
 	kindsOfAPI     = set("intl rest restful http https json soap rpc grpc llm xml dom mcp sdk cli graphql fetch public web native admin internal")
 	toModels       = []string{"to an ai model", "to an llm", "to openai", "to anthropic"}
+	// starting are calls of scripts that run a command line.
+	starting = []string{"exec", "run(", "run_", "spawn", "system(", "popen", "check_output", "sh(", "$`"}
 	// programSources are the extensions of sources of programs that npm installs.
 	programSources = []string{".ts", ".js", ".mjs", ".cjs", ".tsx"}
 	// toolVerbs begin the names of tools that agents call; speaksOfTools is in texts that have such tools called.
@@ -48,3 +50,31 @@ var registryQueries = []struct{ command, host string }{
 	{"cargo search ", "crates.io"},
 	{"cargo publish ", "crates.io"},
 }
+
+// Words of descriptions and sentences about a service that the skill signs in to.
+var (
+	dataVerbs = set(`fetch fetches query queries get gets access accesses search searches control controls manage manages interact
+		monitor monitors sync syncs send sends post posts retrieve retrieves lookup check checks read reads pull pulls list track
+		tracks look download publish schedule research`)
+	dataPrepositions = set("from with on via through using in to")
+	programWords     = set("cli client api integration")
+	integrationWords = set("integration api cli account skill")
+
+	// credentials, with one of getting on the line, are what a user has to have; noCredentials are lines about others'.
+	credentials = []string{
+		"api key", "api token", "access token", "app password", "auth token", "api-key", "bot token", "refresh token", "an account",
+		"oauth session", "oauth token", "oauth client", "oauth credential", "oauth auth", "oauth flow",
+	}
+	getting = []string{
+		"get your", "get an", "get a ", "your api", "generate", "create an", "create a", "set the", "set your", "obtain", "export ",
+		"sign up", "one-time", "authenticate", "requires a", "needs ", "need a", "register", "configure your", "stored in", "go to",
+	}
+	// talkedAbout are on lines that speak of a key's rights or of finding keys, and ask for none.
+	talkedAbout = []string{"question", "permission", "scope", "privilege", "hardcoded", "leak", "credential access", "exfiltrat", "grep"}
+	// worksAlone in a description says that no service is behind it.
+	worksAlone    = []string{"local speech", "locally", "offline", "no api key", "without an api"}
+	noCredentials = []string{
+		"no api key", "without an api key", "hardcoded", "hard-coded", "leak", "expose", "never ", "do not", "don't", "sensitive",
+		"redact", "detect", "scan",
+	}
+)

@@ -6,7 +6,7 @@ var (
 	usingWords = set(`use uses using via through call calls require requires required connected connect query tools tool server
 		servers available with from invoke needs`)
 	makingWords = set(`build building develop development developing package bundle bundled create write writing implement author
-		patterns builder`)
+		patterns builder generator`)
 	// plainWords stand before "MCP" and name no server.
 	plainWords = set(`the an a any your this that via use using of for with through and or to each all no remote other server as if
 		available required supported key primary core which when these following add call setup audit flag scan configure install
@@ -15,10 +15,11 @@ var (
 	// serverStarts before "mcp" say that the skill starts the server itself.
 	serverStarts   = set("start starts run runs launch launches")
 	withoutServers = []string{"without mcp", "mcp is not available", "mcp is unavailable", "mcp unavailab", "mcp isn't available"}
+	placeholders   = set("servername server myserver example your-server serviceid")
 	// inWords stand before a product that is worked with; notProducts are what people work with and is no service.
 	inWords     = []string{"in ", "from ", "via ", "through ", "using "}
 	notProducts = set(`python javascript typescript java rust react node excel word powerpoint markdown claude codex copilot gemini
-		english git docker bash linux windows latex`)
+		english git docker bash linux windows latex unicode series ios android api use when the`)
 	// callVerbs before a service's name tell to work with it.
 	callVerbs = set(`pull fetch search query post send create update read get list lookup look upload download publish push sync
 		retrieve call use manage managing automate interact access control track add comment close assign reply notify via through
@@ -47,9 +48,10 @@ var (
 // What contacts hosts, and hosts that are no need.
 var (
 	fetchers      = set("curl wget http https httpie xh yt-dlp youtube-dl gallery-dl")
-	downloaders   = set("yt-dlp youtube-dl gallery-dl")                           // take from anywhere: the address is the user's
-	aboutCurl     = []string{"man curl", "which curl", "-v curl", "install curl"} // curl is looked at and not run
-	intoFiles     = []string{" -o ", " --output ", " --remote-name"}
+	downloaders   = set("yt-dlp youtube-dl gallery-dl")                                       // take from anywhere: the address is the user's
+	aboutCurl     = []string{"in curl ", "man curl", "which curl", "-v curl", "install curl"} // curl is looked at and not run
+	intoFiles     = []string{" -o ", "wget ", " --output ", " --remote-name"}
+	programFiles  = []string{".deb", ".rpm", ".jar", ".appimage", ".msi", ".dmg", ".whl", "/releases/", "install.sh", "setup.sh"} // are installed
 	pipedToShell  = []string{"| sh", "| bash", "|sh", "|bash", "| sudo", "| iex"}
 	httpMethods   = []string{"get https://", "post https://", "put https://", "delete https://", "patch https://"}
 	pythonFetches = []string{"requests.", "httpx.", "urlopen(", "urlretrieve(", "aiohttp", `read_csv("http`, `read_json("http`}
@@ -83,7 +85,7 @@ var (
 
 // Words about the web.
 var (
-	searchVerbs   = set("search browse google fetch research")
+	searchVerbs   = set("search browse fetch research")
 	webNouns      = set("web internet online webpage website url urls websites web-page webpages")
 	fetchVerbs    = set("fetch webfetch")
 	pageNouns     = set("docs documentation guidelines url page pages sitemap article articles changelog website")
@@ -93,6 +95,7 @@ var (
 	downloadVerbs = set("download downloads fetch")
 	downloadNouns = set(`firmware weights checkpoint checkpoints dataset datasets paper papers video videos audio transcript
 		transcripts images sequences structures attachments`)
+	webUsing  = set("use uses using via through with run do perform from")
 	ifNeeded  = []string{"on demand", "as needed", "if needed", "when needed"}
 	negations = set("no not without never")
 )
@@ -108,6 +111,4 @@ var fetchingLibraries = []struct{ call, host string }{
 	{"yf.download(", "query1.finance.yahoo.com"},
 	{"gget.", ""},
 	{"boto3.client(", "amazonaws.com"},
-	{"openai(", "api.openai.com"},
-	{"anthropic(", "api.anthropic.com"},
 }

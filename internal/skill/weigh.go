@@ -3,6 +3,7 @@ package skill
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // weighed is what the rules say about one tool or host.
@@ -39,6 +40,7 @@ func (j *judge) weigh(all []found) []*weighed {
 		}
 	}
 	joinServers(byName)
+	j.joinUnnamed(byName)
 	if every := byName[everyName]; every != nil {
 		delete(byName, everyName)
 		for _, w := range byName {
@@ -92,4 +94,35 @@ func joinServers(byName map[string]*weighed) {
 	if named {
 		delete(byName, "")
 	}
+}
+
+// joinUnnamed adds what is said of the skill's own service to the service, of those in its name or description, that
+// most speaks for; without one it stays without a name.
+func (j *judge) joinUnnamed(byName map[string]*weighed) {
+	own := byName[unnamed]
+	if own == nil {
+		return
+	}
+	delete(byName, unnamed)
+	var best *weighed
+	for name, w := range byName {
+		if name != "" && name != everyName && w.Kind != KindLocal && j.isFor(name) && (best == nil || w.points > best.points || w.points == best.points && w.Name < best.Name) {
+			best = w
+		}
+	}
+	if best == nil && byName[""] == nil {
+		own.Name = ""
+		byName[""] = own
+	}
+	if best == nil {
+		return
+	}
+	best.points, best.optional = best.points+own.points, best.optional+own.optional
+	best.evidence = append(best.evidence, own.evidence...)
+}
+
+// isFor reports a service that the bundle's name or description names.
+func (j *judge) isFor(name string) bool {
+	name = strings.ReplaceAll(name, "_", " ")
+	return strings.Contains(strings.ToLower(j.b.Description), name) || strings.Contains(strings.ReplaceAll(strings.ToLower(j.b.Name), "-", " "), name)
 }

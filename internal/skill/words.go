@@ -15,7 +15,7 @@ const maxWords = 400
 // readWords takes a line in lower case apart into out. Paths and file names stay whole.
 func readWords(low string, out []word) []word {
 	out = out[:0]
-	start, stop := true, false
+	start, stop, first := true, false, 0 // first is the index of the sentence's first word
 	for i := 0; i < len(low) && len(out) < maxWords; {
 		end := passedOver(low[i:])
 		if low[i] == '\'' && (i == 0 || strings.IndexByte(" (,:", low[i-1]) >= 0) {
@@ -26,7 +26,10 @@ func readWords(low string, out []word) []word {
 			continue
 		}
 		if !wordByte(low[i]) && !(low[i] == '.' || low[i] == '/' || low[i] == '~') || !wordStart(low[i:]) {
-			if clauseEnd(low, i) {
+			if low[i] == ',' && len(out) > first && subordinate[out[first].text] {
+				start, stop, first = true, true, maxWords // what goes before says when, what follows what to do
+			} else if clauseEnd(low, i) {
+				first = len(out)
 				start, stop = low[i] != '(' && low[i] != ')', true
 			}
 			i++
@@ -106,6 +109,9 @@ func inWord(s string, i int) bool {
 	if strings.IndexByte("<>{}*$", s[i]) >= 0 { // a place holder in a path
 		return i+1 < len(s) && (wordByte(s[i+1]) || s[i+1] == '.' || s[i+1] == '/') && strings.IndexByte("-/._", s[i-1]) >= 0 ||
 			(s[i] == '>' || s[i] == '}') && i+1 < len(s) && strings.IndexByte("./-", s[i+1]) >= 0
+	}
+	if s[i] == '#' && s[i-1] == 'c' && (i == 1 || !wordByte(s[i-2])) {
+		return true // C#
 	}
 	return strings.IndexByte("./+#:&@", s[i]) >= 0 && i+1 < len(s) && wordByte(s[i+1]) || s[i] == '/' && s[i-1] != '/'
 }
