@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,21 +18,43 @@ import (
 )
 
 func newGCCmd(a *app) *cobra.Command {
-	var dryRun bool
+	var dryRun, cache bool
+	var unused string
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Destroy what a crashed run left",
 		Long: "gc looks through your index of live runs. A run whose joy is gone is cleared: a VM of it that still lives is\n" +
-			"destroyed. Runs of a living joy and everything that the index does not name are left alone.",
+			"destroyed. Runs of a living joy and everything that the index does not name are left alone.\n\n" +
+			"With --cache it also removes what the cache holds and nothing needs: images that no profile means, no run holds\n" +
+			"and none has used for long, memory snapshots likewise, initrds of other images and joys, what interrupted builds\n" +
+			"left, and Debian's packages. All of it is made again when it is needed.",
 		Args: noArgs,
 		Example: "  joy gc --dry-run\n" +
-			"  joy gc",
-		RunE: func(*cobra.Command, []string) error {
+			"  joy gc\n" +
+			"  joy gc --cache --unused 7d",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var age time.Duration
+			if cache {
+				var err error
+				if age, err = parseAge(unused); err != nil {
+					return err
+				}
+			} else if cmd.Flags().Changed("unused") {
+				return usage(errors.New("--unused says what --cache removes"), "joy gc --cache --unused %s", unused)
+			}
 			left, err := a.reap(dryRun)
-			return errors.Join(a.printReaped(left, dryRun), err)
+			g := gcResult{Schema: "joy.gc/1", DryRun: dryRun, Runs: left}
+			if cache {
+				var cerr error
+				g.Cache, cerr = a.clearCache(cmd.Context(), age, dryRun)
+				err = errors.Join(err, cerr)
+			}
+			return errors.Join(a.printGC(g, cache), err)
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be cleared")
+	cmd.Flags().BoolVar(&cache, "cache", false, "also remove what nothing needs from the cache")
+	cmd.Flags().StringVar(&unused, "unused", "30d", "with --cache, remove images and snapshots not used for `TIME` (30d, 12h)")
 	return cmd
 }
 
@@ -139,33 +160,4 @@ func (a *app) reapQuietly() {
 	for _, l := range left {
 		a.detail("cleared run %s, whose joy had died", l.Run)
 	}
-}
-
-func (a *app) printReaped(left []leftover, dryRun bool) error {
-	if a.json {
-		if left == nil {
-			left = []leftover{}
-		}
-		return a.printJSON(map[string]any{"schema": "joy.gc/1", "dry_run": dryRun, "runs": left})
-	}
-	done := "cleared"
-	if dryRun {
-		done = "would clear"
-	}
-	for _, l := range left {
-		vms := "no VM was left"
-		if len(l.Alive) > 0 {
-			vms = fmt.Sprintf("%s destroyed: %v", plural(len(l.Alive), "VM"), l.Alive)
-			if dryRun {
-				vms = fmt.Sprintf("%s alive: %v", plural(len(l.Alive), "VM"), l.Alive)
-			}
-		}
-		if _, err := fmt.Fprintf(a.out, "%s %s: %s\n", done, l.Run, vms); err != nil {
-			return err
-		}
-	}
-	if len(left) == 0 {
-		a.say("nothing was left behind")
-	}
-	return nil
 }

@@ -88,6 +88,11 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	release, err := a.holdImage(pin)
+	if err != nil {
+		return err
+	}
+	defer release()
 	secrets := secret.NewSet()
 	in, err := a.readInputs(t.plan, o.inputs, o.inputFile, secrets, rec.keepFile(a))
 	if err != nil {
@@ -173,6 +178,18 @@ func (a *app) imageIsHere(pin, profile string) error {
 		return e.WithHint("joy image list shows what is here")
 	}
 	return e.WithHint("joy image build --profile %s; if its digest differs, joy build --update image", profile)
+}
+
+// holdImage keeps joy gc --cache from the image until the run has ended.
+func (a *app) holdImage(pin string) (release func(), err error) {
+	if pin == "" {
+		return func() {}, nil
+	}
+	img, err := image.Find(a.cfg.Dirs.Cache, pin)
+	if err != nil {
+		return nil, err
+	}
+	return image.Hold(img)
 }
 
 // keepFile stores a file input under its digest and hands the run the stored bytes.

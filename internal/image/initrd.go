@@ -55,14 +55,11 @@ func Initrd(img Image, guest []byte, w io.Writer) error {
 // InitrdPath gives the initrd of img and guest as a file in cacheDir, made on first use. Several processes may ask at
 // once: each sees a whole file or none.
 func InitrdPath(cacheDir string, img Image, guest []byte) (string, error) {
-	g := sha256.Sum256(guest)
-	key := sha256.Sum256([]byte(fmt.Sprintf("%s\n%s\n%x\n", initrdForm, img.Digest(), g)))
-	dir := filepath.Join(cacheDir, "initrd")
-	path := filepath.Join(dir, hex.EncodeToString(key[:])+".cpio")
+	path := initrdName(cacheDir, img, guest)
 	if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() {
 		return path, nil
 	}
-	err := os.MkdirAll(dir, 0o755)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
 		err = writeAtomic(path, 0o444, func(w io.Writer) error { return Initrd(img, guest, w) })
 	}
@@ -70,6 +67,13 @@ func InitrdPath(cacheDir string, img Image, guest []byte) (string, error) {
 		return "", fault.Wrap(fault.KindOf(err), err, "make the initrd")
 	}
 	return path, nil
+}
+
+// initrdName is where the initrd of img and guest is kept: its bytes depend on what makes its name.
+func initrdName(cacheDir string, img Image, guest []byte) string {
+	g := sha256.Sum256(guest)
+	key := sha256.Sum256([]byte(fmt.Sprintf("%s\n%s\n%x\n", initrdForm, img.Digest(), g)))
+	return filepath.Join(cacheDir, "initrd", hex.EncodeToString(key[:])+".cpio")
 }
 
 // writeAtomic puts a whole, durable file at path or leaves what was there.

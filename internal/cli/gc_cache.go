@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/term"
+)
+
+// gcResult is what joy gc has done, or would do.
+type gcResult struct {
+	Schema string           `json:"schema"`
+	DryRun bool             `json:"dry_run"`
+	Runs   []leftover       `json:"runs"`
+	Cache  []image.Leftover `json:"cache"`
+	Freed  int64            `json:"freed_bytes"`
+}
+
+// clearCache removes what nothing in the cache needs.
+func (a *app) clearCache(ctx context.Context, unused time.Duration, dryRun bool) ([]image.Leftover, error) {
+	before := time.Now().Add(-unused)
+	list, err := image.Trim(ctx, image.TrimOptions{
+		CacheDir: a.cfg.Dirs.Cache, Unused: before, DryRun: dryRun, LookupEnv: a.env.LookupEnv,
+	})
+	return list, err
+}
+
+// parseAge reads a time as a person writes it: days, or what Go calls a duration.
+func parseAge(text string) (time.Duration, error) {
+	const most = 100 * 365 * 24 * time.Hour
+	age, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n uint64
+		if n, err = strconv.ParseUint(days, 10, 16); err == nil {
+			age = time.Duration(n) * 24 * time.Hour
+		}
+	}
+	if err != nil || age < 0 || age > most {
+		return 0, fault.New(fault.Input, "%q is no time such as 30d or 12h", text)
+	}
+	return age, nil
+}
+
+func (a *app) printGC(g gcResult, cache bool) error {
+	for _, l := range g.Cache {
+		g.Freed += l.Size
+	}
+	if a.json {
+		if g.Runs == nil {
+			g.Runs = []leftover{}
+		}
+		if g.Cache == nil {
+			g.Cache = []image.Leftover{}
+		}
+		return a.printJSON(g)
+	}
+	var b strings.Builder
+	for _, l := range g.Runs {
+		fmt.Fprintf(&b, "%s %s: %s\n", pick(g.DryRun, "would clear", "cleared"), l.Run, l.vms(g.DryRun))
+	}
+	for _, l := range g.Cache {
+		fmt.Fprintf(&b, "%s %s %s, %s", pick(g.DryRun, "would remove", "removed"), l.Kind, term.Line(l.Name), size(l.Size))
+		if l.Used != "" {
+			fmt.Fprintf(&b, ", last used %s", l.Used[:len("2006-01-02")])
+		}
+		b.WriteByte('\n')
+	}
+	if cache && len(g.Cache) > 0 {
+		fmt.Fprintf(&b, "%s %s of the cache\n", pick(g.DryRun, "would free", "freed"), size(g.Freed))
+	}
+	if _, err := a.out.Write([]byte(b.String())); err != nil {
+		return err
+	}
+	if len(g.Runs) == 0 {
+		a.say("nothing was left behind")
+	}
+	if cache && len(g.Cache) == 0 {
+		a.say("nothing in the cache is left over")
+	}
+	return nil
+}
+
+// vms says what became of the run's VMs.
+func (l leftover) vms(dryRun bool) string {
+	if len(l.Alive) == 0 {
+		return "no VM was left"
+	}
+	return fmt.Sprintf("%s %s: %v", plural(len(l.Alive), "VM"), pick(dryRun, "alive", "destroyed"), l.Alive)
+}
+
+func pick(yes bool, this, that string) string {
+	if yes {
+		return this
+	}
+	return that
+}
