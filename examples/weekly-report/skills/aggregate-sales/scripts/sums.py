@@ -14,6 +14,8 @@ class Period:
         """`iso` is an ISO 8601 week such as 2026-W47. Raises ValueError when there is no such week."""
         year, week = iso.split("-W")
         self.iso, self.year, self.number = iso, int(year), int(week)
+        if not 1900 <= self.year <= 9998:
+            raise ValueError("a calendar has no year before it to compare with, or none after it")
         self.monday = datetime.date.fromisocalendar(self.year, self.number, 1)
         self.mondays = {self.monday: THIS, self.monday - WEEK: LAST_WEEK, self.monday - 52 * WEEK: LAST_YEAR}
 

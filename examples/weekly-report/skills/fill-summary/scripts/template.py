@@ -11,6 +11,7 @@ import re
 import zipfile
 from difflib import get_close_matches
 from xml.dom import minidom
+from xml.parsers.expat import ExpatError
 
 PLACEHOLDER = re.compile(r"\{\{\s*([a-z_]+)(?:\.([a-z_]+))?\s*\}\}")
 PARTS = re.compile(r"word/(document|header\d*|footer\d*)\.xml")
@@ -39,30 +40,41 @@ def fill(template, target, values):
 
 
 def part(data, values):
-    # minidom keeps prefixes and declarations as they are: Word refuses a file in which mc:Ignorable names a lost one.
-    document = minidom.parseString(data)
+    document = parse(data)
+    done = set()    # paragraphs that are filled already: a value is never looked through for placeholders
     for row in list(document.getElementsByTagName("w:tr")):
-        repeat(row, values)
+        done.update(repeat(row, values))
     for paragraph in document.getElementsByTagName("w:p"):
-        fill_texts(texts(paragraph), values)
+        if paragraph not in done:
+            fill_texts(texts(paragraph), values)
     return document.toxml(encoding="UTF-8", standalone=True)
 
 
+def parse(data):
+    # minidom keeps prefixes and declarations as they are: Word refuses a file in which mc:Ignorable names a lost one.
+    try:
+        return minidom.parseString(data)
+    except ExpatError as err:
+        raise Unfit(f"a part of the template is not XML: {err}") from None
+
+
 def repeat(row, values):
-    """Puts one copy of the row, filled, for each entry of the list that its placeholders name."""
+    """Puts one copy of the row, filled, for each entry of the list that its placeholders name. Returns what it filled."""
     paragraphs = row.getElementsByTagName("w:p")
     lists = {m[1] for p in paragraphs for m in PLACEHOLDER.finditer(joined(texts(p))) if m[2]}
     if not lists:
-        return
+        return []
     if len(lists) > 1:
         raise Unfit(f"one row names several lists: {', '.join(sorted(lists))}")
-    name = lists.pop()
+    name, filled = lists.pop(), []
     for entry in look_up(values, name, list):
         copy = row.cloneNode(deep=True)
         row.parentNode.insertBefore(copy, row)
         for paragraph in copy.getElementsByTagName("w:p"):
             fill_texts(texts(paragraph), {**values, name: entry})
+            filled.append(paragraph)
     row.parentNode.removeChild(row)
+    return filled
 
 
 def texts(paragraph):
@@ -136,7 +148,7 @@ def clean(text):
 
 def properties(data, values):
     """The document's properties, such as its title: plain elements without runs."""
-    document = minidom.parseString(data)
+    document = parse(data)
     for element in document.documentElement.childNodes:
         if element.nodeType == element.ELEMENT_NODE:
             fill_texts([element], values)
