@@ -28,8 +28,8 @@ var house = []room{
 
 	{5, "cli", "*"}, // parse, wire, print
 
-	{4, "config", "fault term"},                  // flags > JOY_* > the user's file; the only place that holds viper
-	{4, "doctor", "sandbox/microvm image fault"}, // can this machine run agents
+	{4, "config", "fault term"}, // flags > JOY_* > the user's file; the only place that holds viper
+	{4, "doctor", "sandbox/microvm sandbox image queue state policy fault"}, // can this machine run agents
 
 	{3, "build", "agent skill plan schema policy digest fault"},                                       // agent and skills to plan
 	{3, "runner", "plan sandbox broker secret artifact ledger schema policy guestproto digest fault"}, // the dispatch loop

@@ -1,26 +1,32 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/doctor"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 func newDoctorCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	var deep bool
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say whether this machine can run agents",
-		Long:  "Say whether this machine can run agents. Each check is ok, warn or fail, with the command that fixes it.",
-		Args:  noArgs,
+		Long: "Say whether this machine can run agents. Each check is ok, warn or fail, with the command that fixes it.\n" +
+			"With --deep it also boots a VM and runs a command in it. Any fail exits 6.",
+		Args: noArgs,
 		Example: "  joy doctor\n" +
+			"  joy doctor --deep\n" +
 			"  joy doctor --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := doctor.Run(cmd.Context(), doctor.Machine{
-				CacheDir: a.cfg.Dirs.Cache, StateDir: a.cfg.Dirs.State, LookupEnv: a.env.LookupEnv,
-			})
+			checks := a.examine(cmd.Context(), deep)
 			if err := a.printChecks(checks); err != nil {
 				return err
 			}
@@ -30,6 +36,21 @@ func newDoctorCmd(a *app) *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&deep, "deep", false, "boot a VM and run a command in it")
+	return cmd
+}
+
+func (a *app) examine(ctx context.Context, deep bool) []doctor.Check {
+	m := doctor.Machine{
+		CacheDir: a.cfg.Dirs.Cache, StateDir: a.cfg.Dirs.State, ScratchDir: os.TempDir(), LookupEnv: a.env.LookupEnv,
+		Accel: a.cfg.Accel, MaxVMs: a.cfg.MaxVMs,
+	}
+	checks := doctor.Run(ctx, m)
+	if deep {
+		a.say("booting a VM; under emulation this takes seconds")
+		checks = append(checks, doctor.Boot(ctx, m, a.queue())...)
+	}
+	return checks
 }
 
 func (a *app) printChecks(checks []doctor.Check) error {
@@ -42,14 +63,30 @@ func (a *app) printChecks(checks []doctor.Check) error {
 	}
 	styles := map[doctor.Status]*lipgloss.Style{doctor.OK: &a.out.good, doctor.Warn: &a.out.warn, doctor.Fail: &a.out.fail}
 	count := map[doctor.Status]int{}
-	t := a.out.newTable("STATUS", "CHECK", "FOUND", "FIX")
+	widest := 0
 	for _, c := range checks {
-		t.row(cell{string(c.Status), styles[c.Status]}, cell{text: c.ID}, cell{text: c.Detail}, cell{text: c.Fix})
+		widest = max(widest, len(c.ID))
+	}
+	var b strings.Builder
+	for _, c := range checks {
 		count[c.Status]++
+		fmt.Fprintf(&b, "%s  %-*s  %s\n", styles[c.Status].Render(fmt.Sprintf("%-4s", c.Status)), widest, c.ID, a.hang(c.Detail, widest+8))
+		if c.Fix != "" {
+			fmt.Fprintf(&b, "%*s%s %s\n", widest+8, "", a.out.note.Render("fix:"), a.hang(c.Fix, widest+13))
+		}
 	}
-	if err := t.print(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(a.out, "%d ok, %d warn, %d fail\n", count[doctor.OK], count[doctor.Warn], count[doctor.Fail])
+	fmt.Fprintf(&b, "%d ok, %d warn, %d fail\n", count[doctor.OK], count[doctor.Warn], count[doctor.Fail])
+	_, err := a.out.Write([]byte(b.String()))
 	return err
+}
+
+// hang wraps a text that begins at the given column of a terminal, so that no word of it is cut. Elsewhere it stays one
+// line.
+func (a *app) hang(text string, column int) string {
+	text = term.Line(text)
+	if !a.out.tty {
+		return text
+	}
+	wrapped := ansi.Wrap(text, max(a.out.width-column, 20), "")
+	return strings.ReplaceAll(wrapped, "\n", "\n"+strings.Repeat(" ", column))
 }

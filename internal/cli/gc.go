@@ -49,7 +49,7 @@ func newGCCmd(a *app) *cobra.Command {
 				g.Cache, cerr = a.clearCache(cmd.Context(), age, dryRun)
 				err = errors.Join(err, cerr)
 			}
-			return errors.Join(a.printGC(g, cache), err)
+			return errors.Join(a.printGC(g, cache && err == nil), err)
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be cleared")

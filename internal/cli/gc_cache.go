@@ -46,7 +46,8 @@ func parseAge(text string) (time.Duration, error) {
 	return age, nil
 }
 
-func (a *app) printGC(g gcResult, cache bool) error {
+// printGC says what was done; cleared, that the cache was looked through to its end.
+func (a *app) printGC(g gcResult, cleared bool) error {
 	for _, l := range g.Cache {
 		g.Freed += l.Size
 	}
@@ -70,7 +71,7 @@ func (a *app) printGC(g gcResult, cache bool) error {
 		}
 		b.WriteByte('\n')
 	}
-	if cache && len(g.Cache) > 0 {
+	if len(g.Cache) > 0 {
 		fmt.Fprintf(&b, "%s %s of the cache\n", pick(g.DryRun, "would free", "freed"), size(g.Freed))
 	}
 	if _, err := a.out.Write([]byte(b.String())); err != nil {
@@ -79,7 +80,7 @@ func (a *app) printGC(g gcResult, cache bool) error {
 	if len(g.Runs) == 0 {
 		a.say("nothing was left behind")
 	}
-	if cache && len(g.Cache) == 0 {
+	if cleared && len(g.Cache) == 0 {
 		a.say("nothing in the cache is left over")
 	}
 	return nil

@@ -5,6 +5,8 @@ package doctor
 
 import (
 	"context"
+
+	"github.com/joystream-ai/joy/internal/queue"
 )
 
 // Status is how a check ended.
@@ -27,14 +29,21 @@ type Check struct {
 
 // Machine is what the checks look at.
 type Machine struct {
-	CacheDir  string                          // joy's, absolute; need not exist
-	StateDir  string                          // likewise
-	LookupEnv func(key string) (string, bool) // as image.Options takes it
+	CacheDir   string                          // joy's, absolute; need not exist
+	StateDir   string                          // likewise
+	ScratchDir string                          // where VMs have their scratch disks
+	LookupEnv  func(key string) (string, bool) // as image.Options takes it
+	Accel      string                          // as microvm.Provider takes it
+	MaxVMs     int                             // the user's setting; 0: none
 }
 
 // Run makes every check, in the order in which a person should read them. It takes a second at most for each; cancelling
 // ctx turns what is left into failures.
 func Run(ctx context.Context, m Machine) []Check { return run(ctx, m) }
+
+// Boot boots a VM as a run would, standing in the same queue, executes a command in it and destroys it: from a snapshot
+// where there is one, and cold. It takes seconds where VMs are emulated.
+func Boot(ctx context.Context, m Machine, q *queue.Queue) []Check { return boot(ctx, m, q) }
 
 // Failed says whether any check failed.
 func Failed(checks []Check) bool {

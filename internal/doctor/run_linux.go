@@ -21,10 +21,19 @@ import (
 )
 
 func run(ctx context.Context, m Machine) []Check {
-	checks := []Check{qemu(ctx), kvm(m.CacheDir), guest()}
+	checks := []Check{system(), qemu(ctx), kvm(m.CacheDir, m.Accel), guest()}
 	checks = append(checks, images(m.CacheDir)...)
-	return append(checks, tools(m), mkfs(), namespaces(ctx),
-		space("cache", m.CacheDir), space("state", m.StateDir))
+	checks = append(checks, tools(m), uids(m.LookupEnv, "/etc/subuid", "/etc/subgid"), mkfs(), namespaces(ctx), memory(m))
+	checks = append(checks, space("cache", m.CacheDir), space("state", m.StateDir), space("scratch", m.ScratchDir))
+	return append(checks, strays(m.StateDir))
+}
+
+func system() Check {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return Check{"system", Warn, "uname: " + err.Error(), "uname -a"}
+	}
+	return Check{"system", OK, fmt.Sprintf("Linux %s, %s, %d CPUs", unix.ByteSliceToString(name.Release[:]), runtime.GOARCH, runtime.NumCPU()), ""}
 }
 
 // toolLimit is how long a program may take to say who it is.
@@ -56,7 +65,10 @@ func qemu(ctx context.Context) Check {
 
 // kvm says what is known: a device that is there and opens may still not work, and only booting a VM can tell. The
 // first run does that and remembers.
-func kvm(cacheDir string) Check {
+func kvm(cacheDir, accel string) Check {
+	if accel == "tcg" {
+		return Check{"kvm", Warn, "not used: accel is tcg, so VMs are emulated, which is slow and no security boundary", "unset JOY_ACCEL, or accel: auto in joy's configuration"}
+	}
 	program, _ := emulator()
 	path, err := exec.LookPath(program)
 	if err != nil {
@@ -65,9 +77,9 @@ func kvm(cacheDir string) Check {
 	v, known, err := microvm.KVM(cacheDir, path)
 	switch {
 	case err != nil:
-		return Check{"kvm", Warn, err.Error(), ""}
+		return Check{"kvm", Warn, err.Error(), "joy doctor --deep"}
 	case !known:
-		return Check{"kvm", OK, "/dev/kvm is present; the first run finds out whether it works", ""}
+		return Check{"kvm", OK, "/dev/kvm is present; the first run, or joy doctor --deep, finds out whether it works", ""}
 	case v.Works:
 		return Check{"kvm", OK, v.Reason, ""}
 	case errors.Is(access("/dev/kvm"), fs.ErrPermission):
@@ -115,8 +127,17 @@ func images(cacheDir string) []Check {
 	if err != nil {
 		return append(checks, Check{"image", Warn, err.Error(), hint(err)})
 	}
-	return append(checks, Check{"image", OK, "base is " + base.Digest(), ""})
+	detail := "base is " + short(base)
+	for _, img := range all {
+		if img.Digest() != base.Digest() {
+			detail += ", " + img.Manifest.Profile + " " + short(img)
+		}
+	}
+	return append(checks, Check{"image", OK, detail, ""})
 }
+
+// short names an image as joy image show understands it.
+func short(img image.Image) string { return img.Digest()[:len("sha256:")+12] }
 
 func tools(m Machine) Check {
 	if err := image.Needs("base", m.LookupEnv); err != nil {
@@ -176,7 +197,7 @@ func space(what, dir string) Check {
 		return Check{id, Fail, dir + ": " + err.Error(), "ls -ld " + dir}
 	}
 	free := st.Bavail * uint64(st.Bsize)
-	detail := fmt.Sprintf("%d MiB free for %s", free>>20, dir)
+	detail := fmt.Sprintf("%.1f GiB free for %s", gib(int64(free)), dir)
 	switch {
 	case free < least:
 		return Check{id, Fail, detail, "joy gc --cache"}

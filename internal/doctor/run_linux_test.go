@@ -7,12 +7,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/joystream-ai/joy/internal/queue"
 )
 
 func TestEveryTroubleHasAFix(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	checks := Run(t.Context(), Machine{CacheDir: t.TempDir(), StateDir: t.TempDir()})
+	m := Machine{CacheDir: t.TempDir(), StateDir: t.TempDir(), ScratchDir: filepath.Join(t.TempDir(), "gone"), LookupEnv: os.LookupEnv, Accel: "tcg"}
+	checks := Run(t.Context(), m)
 	require.True(t, Failed(checks))
+	checks = append(checks, Boot(t.Context(), m, &queue.Queue{Dir: filepath.Join(t.TempDir(), "vms"), Scratch: m.ScratchDir})...)
+	require.Equal(t, "boot", checks[len(checks)-1].ID)
 	for _, c := range checks {
 		require.NotEmpty(t, c.Detail, c.ID)
 		require.Equal(t, c.Status == OK, c.Fix == "", c.ID)
