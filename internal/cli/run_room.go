@@ -47,7 +47,7 @@ func (a *app) refuseTooLarge(t *target) error {
 	e := fault.New(fault.Platform, "the plan does not fit this machine: %v", never)
 	e.Code = "JOY-NO-ROOM"
 	if line, col, ok := specPlace(filepath.Join(t.dir, build.SpecName), "policy", never.Of); ok && !t.kept {
-		e.At(build.SpecName, line, col)
+		e = e.At(build.SpecName, line, col)
 	}
 	hint := "ask for less in joy.yaml, policy: {" + never.Of + ": …}, and run joy build"
 	if never.Of == "disk" {

@@ -90,8 +90,10 @@ func uids(lookup func(string) (string, bool), subuid, subgid string) Check {
 	}
 	for _, file := range []string{subuid, subgid} {
 		if n, err := granted(file, name, strconv.Itoa(os.Geteuid())); err != nil || n < wantedIDs {
-			return Check{"uid-mapping", Warn, fmt.Sprintf("%s grants %d ids to %s, %d are needed: images cannot be built without root", file, n, name, wantedIDs),
-				"sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 " + name}
+			return Check{
+				"uid-mapping", Warn, fmt.Sprintf("%s grants %d ids to %s, %d are needed: images cannot be built without root", file, n, name, wantedIDs),
+				"sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 " + name,
+			}
 		}
 	}
 	return Check{"uid-mapping", OK, "ids for images are granted to " + name, ""}

@@ -31,27 +31,26 @@ type part struct {
 
 func TestMain(m *testing.M) {
 	if text, ok := os.LookupEnv("QUEUE_PART"); ok {
-		if err := play(text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+		if err := play(text, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stdout, "error:", err)
 		}
-		os.Exit(0)
+		return
 	}
-	os.Exit(m.Run())
+	m.Run()
 }
 
-func play(text string) error {
+func play(text string, out io.Writer) error {
 	var p part
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		return err
 	}
 	q := &Queue{Dir: p.Dir, MaxVMs: p.MaxVMs, Measure: fixed(p.Room)}
-	leave, err := q.Enter(context.Background(), p.Run, p.Need, func(why string) { fmt.Println("waiting:", why) })
+	leave, err := q.Enter(context.Background(), p.Run, p.Need, func(why string) { fmt.Fprintln(out, "waiting:", why) })
 	if err != nil {
 		return err
 	}
 	defer leave()
-	fmt.Println("in")
+	fmt.Fprintln(out, "in")
 	if p.Crowd == "" {
 		_, err = io.Copy(io.Discard, os.Stdin)
 		return err
@@ -182,12 +181,12 @@ func TestNeverMoreThanThereIsRoomFor(t *testing.T) {
 	for i := range 12 {
 		p := start(t, part{Dir: dir, Run: fmt.Sprintf("r%d", i), MaxVMs: 2, Room: room(9000, 9000), Crowd: crowd})
 		all.Go(func() {
-			for line := range p.lines { //nolint:revive // until the process has ended
-				_ = line
+			for line := range p.lines { // until the process has ended
+				if strings.HasPrefix(line, "error:") {
+					t.Errorf("%s", line)
+				}
 			}
-			if err := p.cmd.Wait(); err != nil {
-				t.Errorf("%v", err)
-			}
+			_ = p.cmd.Wait()
 		})
 	}
 	all.Wait()

@@ -48,7 +48,7 @@ func measure(scratch string, read func(string) ([]byte, error)) (Room, error) {
 	if err := unix.Statfs(scratch, &st); err != nil {
 		return room, fmt.Errorf("the directory of scratch disks %s: %w", scratch, err)
 	}
-	block := uint64(st.Bsize) //nolint:gosec // a size
+	block := uint64(st.Bsize)
 	room.DiskTotal, room.DiskFree = bounded(st.Blocks, block), bounded(st.Bavail, block)
 	return room, nil
 }
@@ -58,7 +58,7 @@ func bounded(blocks, size uint64) int64 {
 	if size != 0 && blocks > math.MaxInt64/size {
 		return math.MaxInt64
 	}
-	return int64(blocks * size) //nolint:gosec // it is below
+	return int64(blocks * size)
 }
 
 // group reads the memory limits of cgroups: version 2, or the memory controller of version 1.

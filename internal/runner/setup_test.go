@@ -60,8 +60,10 @@ func TestSetupFails(t *testing.T) {
 		"its script is not there": {func(r *rig) {
 			r.Bundle = func(string, plan.File) (io.ReadCloser, error) { return nil, errors.New("no such object") }
 		}, fault.Platform, false, "no such object"},
-		"its layer is not kept": {func(r *rig) { r.vm.close = func(string) error { return errors.New("no space left") } },
-			fault.Platform, false, "keeping what setup wrote: no space left"},
+		"its layer is not kept": {
+			func(r *rig) { r.vm.close = func(string) error { return errors.New("no space left") } },
+			fault.Platform, false, "keeping what setup wrote: no space left",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newSetupRig(t, script("a"), script("b", "a"))
