@@ -17,6 +17,7 @@ import (
 	"github.com/joystream-ai/joy/internal/sandbox"
 	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/secret"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // runOptions are the flags of joy run.
@@ -138,7 +139,13 @@ type candid struct {
 // Create warns once the VM is there: a plan that refuses emulation has none.
 func (c candid) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
 	sb, err := c.Provider.Create(ctx, spec)
-	if err == nil && sb.Info().Isolation == "emulated" && !c.app.quiet {
+	if err != nil || c.app.quiet {
+		return sb, err
+	}
+	if reduced := sb.Info().Reduced; reduced != "" {
+		c.app.warn("QEMU is less confined than it could be (%s); policy.isolation: hardware refuses it", term.Line(reduced))
+	}
+	if sb.Info().Isolation == "emulated" {
 		c.app.warn("the VM is emulated (TCG): slow, and no security boundary in QEMU's own terms; policy.isolation: hardware refuses it")
 	}
 	return sb, err

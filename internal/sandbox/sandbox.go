@@ -69,7 +69,8 @@ type Info struct {
 	Image       string
 	Isolation   string // hardware | emulated | simulated
 	Accelerator string // kvm | tcg | ""
-	Confinement string // what holds the VM's own process: see docs/sandbox.md
+	Confinement string // what was found to hold the VM's own process, in the words of docs/sandbox.md
+	Reduced     string // what of it could not be had, and why; "" when nothing is missing
 	Start       string // cold | snapshot
 	StartReason string // why it was cold, when a snapshot was possible
 }

@@ -187,3 +187,28 @@ func TestJoyDies(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
+
+// TestJoyDiesAlone: the kernel's signal is enough, for a process that reads no channel, has a uid of its own and is the
+// first of its PID namespace.
+func TestJoyDiesAlone(t *testing.T) {
+	if os.Getenv(keepsVM) != "" {
+		p, _ := launched(t, "/bin/sleep", []string{"1000"})
+		require.NoError(t, json.NewEncoder(os.Stdout).Encode(p.id))
+		select {}
+	}
+	joy := exec.Command(os.Args[0], "-test.run", "^TestJoyDiesAlone$")
+	joy.Env = append(os.Environ(), keepsVM+"=1")
+	joy.Stderr = os.Stderr
+	out, err := joy.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, joy.Start())
+	defer func() { _ = joy.Process.Kill() }()
+	var id string
+	require.NoError(t, json.NewDecoder(out).Decode(&id))
+	require.True(t, Alive(id))
+	require.NoError(t, joy.Process.Kill())
+	begin := time.Now()
+	_ = joy.Wait() // its status is "killed"
+	require.Eventually(t, func() bool { return !Alive(id) }, soon, time.Millisecond)
+	t.Logf("gone %s after the kill", time.Since(begin))
+}

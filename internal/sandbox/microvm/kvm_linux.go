@@ -67,6 +67,9 @@ func KVM(cacheDir, qemu string) (v Verdict, known bool, err error) {
 		return Verdict{Reason: fmt.Sprintf("/dev/kvm: %v", err)}, true, nil
 	}
 	unix.Close(fd)
+	if h, err := newHold(limits{kvm: true}, nil); err != nil || h.uid >= 0 && !h.opensKVM() {
+		return Verdict{Reason: "/dev/kvm is root's alone and QEMU is not run as root: chmod 666 /dev/kvm"}, true, err
+	}
 	bootID, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return v, false, err

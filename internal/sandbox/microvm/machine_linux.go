@@ -98,7 +98,7 @@ func (m *machine) start(started func(string) error) (*process, error) {
 		return nil, err
 	}
 	files = append(files, scratch)
-	p, err := launch(m.qemu, m.args(), files, ours, m.console)
+	p, err := launch(m.qemu, m.args(), files, ours, m.console, limits{memory: m.memory, disk: m.disk, kvm: m.accel == "kvm"})
 	if err != nil {
 		ours.Close()
 		return nil, err

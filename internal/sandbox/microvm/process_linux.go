@@ -8,11 +8,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 	"unicode"
 
@@ -41,46 +40,73 @@ type process struct {
 	tail    *tail
 	exited  chan struct{} // closed when reaped
 	status  error
+	hold    *hold
 }
 
-// launch starts QEMU with files from descriptor 3 on. The process is killed by the kernel when joy dies: the signal is
-// tied to the thread that started it, so a goroutine keeps that thread until the process is reaped.
-func launch(qemu string, args []string, files []*os.File, channel *os.File, console io.Writer) (*process, error) {
-	p := &process{channel: channel, tail: &tail{also: console}, exited: make(chan struct{})}
-	cmd := &exec.Cmd{
-		Path: qemu, Args: append([]string{qemu}, args...), ExtraFiles: files,
-		Env:    []string{"PATH=/usr/bin:/bin", "LC_ALL=C"},
-		Stdout: p.tail, Stderr: p.tail,
-		// A group of its own: Ctrl-C at the terminal is joy's to handle.
-		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL, Setpgid: true},
-		// Whoever holds the output open does not hold up the reaping.
-		WaitDelay: time.Second,
-	}
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		err := cmd.Start()
-		if err == nil {
-			p.pid, p.kill = cmd.Process.Pid, cmd.Process.Kill
-			p.begun, err = startTime(p.pid)
-			p.id = fmt.Sprintf("qemu:%d:%d", p.pid, p.begun)
-		}
-		started <- err
-		if cmd.Process != nil {
-			p.status = cmd.Wait()
-			close(p.exited)
-		}
-	}()
-	err := <-started
-	if err == nil {
-		return p, nil
-	}
-	err = fmt.Errorf("starting QEMU: %w", err)
-	if p.kill == nil {
+// launch starts QEMU with files from descriptor 3 on, held as far as this host can (confine_linux.go). The process is
+// killed by the kernel when joy dies: the signal is tied to the thread that started it, so a goroutine keeps that thread
+// until the process is reaped.
+func launch(qemu string, args []string, files []*os.File, channel *os.File, console io.Writer, l limits) (*process, error) {
+	h, err := newHold(l, files)
+	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(err, p.destroy())
-	return nil, p.explain(err)
+	if qemu, err = filepath.Abs(qemu); err != nil { // its working directory is /
+		return nil, err
+	}
+	if err := shutOnExec(); err != nil {
+		return nil, fmt.Errorf("closing what joy was started with: %w", err)
+	}
+	p := &process{channel: channel, tail: &tail{also: console}, exited: make(chan struct{}), hold: h}
+	command := func(namespaces bool) *exec.Cmd {
+		return &exec.Cmd{
+			Path: qemu, Args: append([]string{qemu}, args...), ExtraFiles: files, Dir: "/",
+			Env:    []string{"PATH=/usr/bin:/bin", "LC_ALL=C"},
+			Stdout: p.tail, Stderr: p.tail,
+			SysProcAttr: h.attributes(namespaces),
+			// Whoever holds the output open does not hold up the reaping.
+			WaitDelay: time.Second,
+		}
+	}
+	var cmd *exec.Cmd
+	started := make(chan error)
+	onThread(func() {
+		h.restrict(qemu, files)
+		cmd = command(true)
+		err := cmd.Start()
+		if refused := err; noNamespaces(err) {
+			cmd = command(false)
+			if err = cmd.Start(); err == nil {
+				h.lacks("namespaces", refused)
+			}
+		}
+		started <- err
+		if err == nil {
+			<-p.exited
+		}
+	})
+	if err := <-started; err != nil {
+		if h.uid >= 0 && errors.Is(err, unix.EACCES) {
+			return nil, fault.Wrap(fault.Platform, err, "starting QEMU").
+				WithHint("joy is root and QEMU is not: every user must be able to execute %s", qemu)
+		}
+		return nil, fmt.Errorf("starting QEMU: %w", err)
+	}
+	p.pid, p.kill = cmd.Process.Pid, cmd.Process.Kill
+	bounded := make(chan struct{})
+	onThread(func() { h.bound(p.pid); close(bounded) })
+	<-bounded
+	h.goFirst(p.pid)
+	p.begun, err = startTime(p.pid)
+	p.id = fmt.Sprintf("qemu:%d:%d", p.pid, p.begun)
+	go func() { // from here on the pid may come to mean another process
+		p.status = cmd.Wait()
+		close(p.exited)
+	}()
+	if err != nil {
+		return nil, p.explain(errors.Join(fmt.Errorf("starting QEMU: %w", err), p.destroy()))
+	}
+	return p, nil
 }
 
 // awaitReady waits for the guest's ready line as long as the VM makes progress.
@@ -92,6 +118,17 @@ func (p *process) awaitReady(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// held makes sure of what holds QEMU: its own filter is on when the guest speaks. What could not be had is an error where
+// the plan wants hardware isolation, and on record otherwise.
+func (p *process) held(isolation string) error {
+	p.hold.verify(p.pid)
+	if _, reduced := p.hold.found(); reduced != "" && isolation == "hardware" {
+		return fault.New(fault.Platform, "QEMU is not confined as hardware isolation wants: %s", reduced).
+			WithHint("see \"What holds QEMU\" in docs/sandbox.md, or set policy.isolation: any in joy.yaml")
+	}
+	return nil
 }
 
 // whileBooting runs one part of the boot, and ends it when ctx ends, QEMU ends or the VM makes no progress.

@@ -46,15 +46,17 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 	}
 	client, err := connect(ctx, proc, spec)
 	if err != nil {
-		err = proc.explain(err)
 		return nil, errors.Join(err, proc.destroy())
 	}
-	return &vm{Client: client, proc: proc, info: m.info(spec, proc.id)}, nil
+	return &vm{Client: client, proc: proc, info: m.info(spec, proc)}, nil
 }
 
-// connect waits for the guest and brings it to life.
+// connect waits for the guest, makes sure of what holds QEMU and brings the guest to life.
 func connect(ctx context.Context, proc *process, spec sandbox.Spec) (*guestclient.Client, error) {
 	if err := proc.awaitReady(ctx); err != nil {
+		return nil, proc.explain(err)
+	}
+	if err := proc.held(spec.Isolation); err != nil {
 		return nil, err
 	}
 	var client *guestclient.Client
@@ -62,7 +64,10 @@ func connect(ctx context.Context, proc *process, spec sandbox.Spec) (*guestclien
 		client, err = guestclient.New(ctx, proc.channel, spec.Door)
 		return err
 	})
-	return client, err
+	if err != nil {
+		return nil, proc.explain(err)
+	}
+	return client, nil
 }
 
 // machine finds everything a VM is made of.
@@ -140,11 +145,11 @@ func (v *vm) Err() error {
 	return v.proc.explain(err)
 }
 
-func (m *machine) info(spec sandbox.Spec, id string) sandbox.Info {
+func (m *machine) info(spec sandbox.Spec, proc *process) sandbox.Info {
 	info := sandbox.Info{
-		ID: id, Provider: Name, Image: spec.Image, Accelerator: m.accel, Isolation: "emulated",
-		Confinement: "seccomp, no network device", Start: "cold",
+		ID: proc.id, Provider: Name, Image: spec.Image, Accelerator: m.accel, Isolation: "emulated", Start: "cold",
 	}
+	info.Confinement, info.Reduced = proc.hold.found()
 	if m.accel == "kvm" {
 		info.Isolation = "hardware"
 	}

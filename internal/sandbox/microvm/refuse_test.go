@@ -20,7 +20,7 @@ import (
 
 func program(t *testing.T, script string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "qemu")
+	path := filepath.Join(openDir(t), "qemu")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755))
 	return path
 }
@@ -31,7 +31,6 @@ func TestCreateWithoutAWorkingQEMU(t *testing.T) {
 	for name, tc := range map[string]struct{ script, want string }{
 		"ends at once":         {`exit 3`, "exit status 3"},
 		"says why":             {`echo "could not allocate memory" >&2; exit 1`, "could not allocate memory"},
-		"dies":                 {`kill -9 $$`, "killed"},
 		"closes the channel":   {`exec 3>&-; sleep 1000`, "EOF"},
 		"says something else":  {`printf 'SeaBIOS' >&3; sleep 1000`, "another protocol"},
 		"is ready, then ends":  {`printf 'joy-guest 1\n' >&3; exit 0`, "is gone"},
@@ -53,6 +52,31 @@ func TestCreateWithoutAWorkingQEMU(t *testing.T) {
 			}
 		})
 	}
+	t.Run("is killed", func(t *testing.T) {
+		q := *p
+		q.QEMU = program(t, `exec sleep 1000`)
+		spec.Started = func(started string) error {
+			was, err := Reap(started)
+			require.True(t, was)
+			return err
+		}
+		_, err := q.Create(t.Context(), spec)
+		require.ErrorContains(t, err, "signal: killed")
+		require.Equal(t, fault.Platform, fault.KindOf(err))
+	})
+	t.Run("is root's alone", func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			t.Skip("QEMU has the tester's own uid")
+		}
+		q := *p
+		q.QEMU = program(t, `exec sleep 1000`)
+		require.NoError(t, os.Chmod(q.QEMU, 0o700))
+		_, err := q.Create(t.Context(), spec)
+		require.ErrorContains(t, err, "permission denied")
+		var f *fault.Error
+		require.ErrorAs(t, err, &f)
+		require.Contains(t, f.Hint, "every user must be able to execute "+q.QEMU)
+	})
 	t.Run("never answers", func(t *testing.T) {
 		q := *p
 		q.QEMU = program(t, `exec sleep 1000`)

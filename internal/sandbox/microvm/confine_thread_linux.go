@@ -1,0 +1,75 @@
+package microvm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// onThread runs f on a thread that ends with it. It is never the main thread: that one stands for the whole process where the
+// kernel judges who may signal or trace whom, and joy must not be taken for a part of what it locks in.
+func onThread(f func()) {
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		if unix.Gettid() != unix.Getpid() {
+			f()
+			return
+		}
+		other := make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			close(other) // this is another thread: the main one is held until now
+			f()
+		}()
+		<-other
+		runtime.UnlockOSThread()
+	}()
+}
+
+// shutOnExec marks every descriptor that joy itself was started with: QEMU must not inherit what a shell or a CI system
+// left open. Whatever Go opens is marked already.
+func shutOnExec() error {
+	names, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		var fd int
+		if _, err := fmt.Sscan(name.Name(), &fd); err == nil && fd > 2 {
+			unix.CloseOnExec(fd) // or it is the directory's own, and closed
+		}
+	}
+	return nil
+}
+
+// dropCapabilities empties the sets that survive an execve. The effective set stays: with it the kernel delivers the
+// signal of the thread's death to a QEMU of another uid. wanted says whether QEMU could gain by the bounding set: in a
+// user namespace of its own that set is whole again, whatever is done here, and no_new_privs keeps it from any use.
+func dropCapabilities(wanted bool) error {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&head, &data[0]); err != nil {
+		return err
+	}
+	data[0].Inheritable, data[1].Inheritable = 0, 0
+	if err := unix.Capset(&head, &data[0]); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return err
+	}
+	if !wanted {
+		return nil
+	}
+	for c := uintptr(0); ; c++ {
+		switch err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); {
+		case errors.Is(err, unix.EINVAL): // the kernel knows no more
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
