@@ -23,6 +23,7 @@ import (
 func run(ctx context.Context, m Machine) []Check {
 	checks := []Check{system(), qemu(ctx), kvm(m.CacheDir, m.Accel), guest()}
 	checks = append(checks, images(m.CacheDir)...)
+	checks = append(checks, snapshots(m.CacheDir))
 	checks = append(checks, tools(m), uids(m.LookupEnv, "/etc/subuid", "/etc/subgid"), mkfs(), namespaces(ctx), memory(m))
 	checks = append(checks, space("cache", m.CacheDir), space("state", m.StateDir), space("scratch", m.ScratchDir))
 	return append(checks, strays(m.StateDir))
@@ -134,6 +135,25 @@ func images(cacheDir string) []Check {
 		}
 	}
 	return append(checks, Check{"image", OK, detail, ""})
+}
+
+// snapshots looks for the memory of booted guests that VMs start from.
+func snapshots(cacheDir string) Check {
+	files, err := filepath.Glob(filepath.Join(cacheDir, "snapshots", "*.ram"))
+	if err != nil || len(files) == 0 {
+		return Check{"snapshot", OK, "none in the cache: the next VM starts cold", ""}
+	}
+	var size int64
+	var used time.Time
+	for _, file := range files {
+		if info, err := os.Lstat(file); err == nil {
+			size += info.Size()
+			if info.ModTime().After(used) {
+				used = info.ModTime()
+			}
+		}
+	}
+	return Check{"snapshot", OK, fmt.Sprintf("%d in the cache, %d MiB; last used %s", len(files), size>>20, used.UTC().Format(time.DateOnly)), ""}
 }
 
 // short names an image as joy image show understands it.

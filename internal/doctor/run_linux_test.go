@@ -58,6 +58,14 @@ func TestImages(t *testing.T) {
 	require.Equal(t, Fail, checks[1].Status)
 }
 
+func TestSnapshots(t *testing.T) {
+	cache := t.TempDir()
+	require.Contains(t, snapshots(cache).Detail, "starts cold")
+	require.NoError(t, os.Mkdir(filepath.Join(cache, "snapshots"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(cache, "snapshots", "a.ram"), make([]byte, 2<<20), 0o600))
+	require.Contains(t, snapshots(cache).Detail, "1 in the cache, 2 MiB; last used 20")
+}
+
 func TestSpace(t *testing.T) {
 	dir := t.TempDir()
 	require.Equal(t, space("x", dir).Status, space("x", filepath.Join(dir, "not", "made", "yet")).Status)
