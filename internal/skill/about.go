@@ -34,7 +34,7 @@ func (j *judge) about() *about {
 	j.subject.reference = len(words) > 1 && words[0].text == "reference" || strings.Contains(low, "reference skill")
 	j.subject.software = j.subject.integrates || j.subject.reference
 	for i, w := range words {
-		if makeVerbs[w.text] && near(words, i, 8, devNouns) >= 0 || w.text == "sdk" && firstOf(words, referenceWords) != "" {
+		if makeVerbs[w.text] && near(words, i, 8, devNouns) >= 0 || devNouns[w.text] && i+1 < len(words) && words[i+1].text == "development" || w.text == "sdk" && firstOf(words, referenceWords) != "" {
 			j.subject.software = true
 		}
 		if makeVerbs[w.text] && following(words, i, 8, serverNouns) || serverNouns[w.text] && i+1 < len(words) && makingWords[words[i+1].text] {

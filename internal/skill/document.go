@@ -32,7 +32,16 @@ type line struct {
 }
 
 // document is the body as lines, so that rules ask what a line is and not how Markdown spells it.
-type document struct{ lines []line }
+type document struct {
+	lines   []line
+	passing bool // what program code there is are one or two blocks of a long text
+}
+
+// What is code in passing: no more blocks, and no more than one line of so many.
+const (
+	fewBlocks  = 2
+	passedLine = 8
+)
 
 // holdsCode reports a block of program code outside of what is set up or optional.
 func (d *document) holdsCode() bool {
@@ -47,6 +56,7 @@ func (d *document) holdsCode() bool {
 // docReader takes a body apart, line by line.
 type docReader struct {
 	fence, lang   string
+	blocks        int  // of program code
 	spoken        bool // what stands in the fence is said to an agent
 	dispatches    bool // the text sends other agents to work
 	prompts       bool // the line before speaks of a prompt
@@ -74,7 +84,7 @@ func (h *heads) at(depth int, says bool) {
 func readDocument(body string, first int) document {
 	texts, lows := strings.Split(body, "\n"), strings.Split(strings.ToLower(body), "\n")
 	r := docReader{dispatches: dispatches(lows)}
-	fetching := false
+	fetching, calling, coded := false, false, 0
 	d := document{lines: make([]line, 0, len(texts))}
 	for i, text := range texts {
 		l := line{no: first + i, text: text, low: lows[i]}
@@ -94,8 +104,13 @@ func readDocument(body string, first int) document {
 		l.fetches = l.fetching() || goesOn
 		l.into = l.fetches && hasAny(l.low+" ", intoFiles) || goesOn && d.lines[len(d.lines)-1].into
 		fetching = l.fetches && strings.HasSuffix(strings.TrimSpace(text), "\\")
+		if isCode(&l) {
+			coded++
+			calling = calling || hasAny(l.low, pythonFetches)
+		}
 		d.lines = append(d.lines, l)
 	}
+	d.passing = !calling && r.blocks <= fewBlocks && coded*passedLine < len(d.lines)
 	return d
 }
 
@@ -127,6 +142,9 @@ func (r *docReader) place(l *line) bool {
 		info := strings.TrimLeft(trimmed, trimmed[:1])
 		r.fence = trimmed[:len(trimmed)-len(info)]
 		r.lang = leadingWord(strings.TrimLeft(info, " \t{."))
+		if codeLangs[r.lang] {
+			r.blocks++
+		}
 		r.spoken = r.lang == "prompt" || r.dispatches && r.prompts && spokenLangs[r.lang]
 		return false
 	case strings.HasPrefix(trimmed, "#"):

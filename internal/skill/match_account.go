@@ -32,6 +32,11 @@ func matchAboutData(j *judge) []hit {
 		}
 		worked := dataVerbs[before] || i-verb <= maxReach && dataPrepositions[before] || before == "for" && i > 1 && programWords[strings.ToLower(fields[i-2])]
 		if worked || j.named(name) && i+1 < len(fields) && followedBy(fields[i+1:], integrationWords) {
+			if next := ""; i+1 < len(fields) && name == fields[i] {
+				if next = strings.TrimSuffix(strings.TrimRight(fields[i+1], ".,:;)'\""), "'s"); capitalised(next) {
+					name += " " + next
+				}
+			}
 			return []hit{{need: Need{strings.ToLower(name), KindService}, line: j.b.descriptionLine, seen: j.b.Description}}
 		}
 	}

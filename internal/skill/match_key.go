@@ -49,7 +49,7 @@ func keyHit(l *line) []hit {
 	for _, w := range strings.FieldsFunc(l.text, func(c rune) bool {
 		return !(c == '_' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9')
 	}) {
-		if s := keyService(w); len(s) > 1 {
+		if s := keyService(w); len(s) > 1 && !strings.Contains(l.text, "<"+w+">") {
 			return []hit{{need: Need{s, KindService}, line: l.no, seen: l.text}}
 		}
 	}

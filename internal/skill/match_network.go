@@ -123,7 +123,7 @@ func reachable(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return false
 	}
-	return !hasAny(host, noHosts)
+	return !strings.HasPrefix(host, "your") && !hasAny(host, noHosts)
 }
 
 // publicAddress reports an IP address of the Internet: none of a private network, and none that documents use

@@ -15,7 +15,7 @@ func matchPath(j *judge, l *line) []hit {
 			continue
 		}
 		for k := i + 1; k < len(j.words) && k <= i+10; k++ {
-			if isPath(j.words[k].text) && !j.holds(j.words[k].text) {
+			if isPath(j.words[k].text) && !j.holds(j.words[k].text) && !after(j.words, k, 2, negations) {
 				return sees(true, l)
 			}
 		}

@@ -4,10 +4,12 @@ import "strings"
 
 // matchRequiredService looks for programs of services that compatibility or the description requires.
 func matchRequiredService(j *judge) (out []hit) {
-	if low := strings.ToLower(j.b.Compatibility); !hasAny(low, optionalWords) {
-		words := readWords(low, nil)
-		for i, w := range words {
-			if s := byCommand[w.text]; s != nil && firstOf(words[:i], needWords) != "" {
+	needs := false
+	for _, part := range strings.FieldsFunc(strings.ToLower(j.b.Compatibility), func(c rune) bool { return c == ';' || c == '.' || c == ',' }) {
+		words := readWords(part, nil)
+		needs = needs || firstOf(words, needWords) != ""
+		for _, w := range words {
+			if s := byCommand[w.text]; s != nil && needs && !hasAny(part, optionalWords) {
 				out = append(out, hit{need: s.need(), line: j.b.compatibilityLine, seen: j.b.Compatibility})
 			}
 		}

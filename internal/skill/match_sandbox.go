@@ -24,11 +24,17 @@ func matchSetup(_ *judge, l *line) []hit {
 	return sees(l.kind == code && (l.setup || l.optional) && len(l.commands) > 0 && !l.commands[0].installs(), l)
 }
 
-func matchCode(_ *judge, l *line) []hit {
-	if l.kind != code || l.optional {
-		return nil
-	}
-	return sees(codeLangs[l.lang] && strings.TrimSpace(l.text) != "" || l.lang == "" && codeLine(l.text), l)
+func matchCode(j *judge, l *line) []hit {
+	return sees(!j.b.doc.passing && isCode(l), l)
+}
+
+// matchPassingCode is matchCode where code is one or two blocks in a long text.
+func matchPassingCode(j *judge, l *line) []hit {
+	return sees(j.b.doc.passing && isCode(l), l)
+}
+
+func isCode(l *line) bool {
+	return l.kind == code && !l.optional && (codeLangs[l.lang] && strings.TrimSpace(l.text) != "" || l.lang == "" && codeLine(l.text))
 }
 
 // codeLine reports a line that can only be program code.

@@ -142,8 +142,9 @@ func matchAbout(j *judge) (out []hit) {
 	binaries, _ := j.b.declared()
 	declares := len(binaries) > 0 // the program that it needs is the service's
 	j.words = readWords(strings.ToLower(j.b.Description), j.words)
+	several := j.namesServices() >= severalServices
 	for i, w := range j.words {
-		if !after(j.words, i, 4, aboutWords) && !declares {
+		if !after(j.words, i, 4, aboutWords) && !declares && !several {
 			continue
 		}
 		if s := serviceAt(j.words, i); s != nil && !j.about().software || byWord[w.text] == nil && byName[w.text] != nil {
@@ -151,6 +152,20 @@ func matchAbout(j *judge) (out []hit) {
 		}
 	}
 	return out
+}
+
+// severalServices is from how many services on a description that names them is about work with them.
+const severalServices = 3
+
+// namesServices counts the services that the words at hand name.
+func (j *judge) namesServices() int {
+	named := map[*service]bool{}
+	for i := range j.words {
+		if s := serviceAt(j.words, i); s != nil {
+			named[s] = true
+		}
+	}
+	return len(named)
 }
 
 // matchCategory looks for a place holder of connectors in an instruction that works with it. Its name goes on to the

@@ -23,6 +23,10 @@ func TestWhatIsNoCall(t *testing.T) {
 		"a format":                      {"Read PDF files. Access Excel. Get Unicode.", "Get an access token.\n"},
 		"variables of somebody else":    {"Brews tea.", "Set `OTHER_URL` and `MY_SKILL_POST_URL`, `MY_URL`.\n"},
 		"a generator of servers":        {"Brews tea.", "# Tea MCP Server Generator\nYou are a Tea MCP server generator.\n"},
+		"a key in a place holder":       {"Brews tea.", "Write `<CARRIER_KEY>` twice.\nThen `<CARRIER_KEY>`.\n"},
+		"a domain of one's own":         {"Brews tea.", "```sh\ncurl -X POST https://yourtea.com/login\n```\n"},
+		"software by its noun":          {"Patterns for Shopify app development.", "Use Shopify.\nCreate Shopify apps.\nManage Shopify.\n"},
+		"two services in a sentence":    {"Writes for Slack of GitHub.", "You get both.\n"},
 		"a required thing that is none": {"Brews tea. Requires patience, not gh of old.", "Brew.\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,6 +24,11 @@ var sandboxRules = []rule{
 		points: 3, line: matchCode,
 	},
 	{
+		id: "JOY-BOX-CODE-PASSING", means: "a block or two in a long text hold program code",
+		reason: "such code shows what is meant as often as it is there to be run or written",
+		points: 1, line: matchPassingCode,
+	},
+	{
 		id: "JOY-BOX-COMMAND", means: "the text names a command to run",
 		reason: "a command line in the middle of a sentence is run like one in a block",
 		points: 3, line: matchCommand,

@@ -2,6 +2,7 @@ package skill_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +26,8 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-BOX-CODE", body: "~~~python\nprint(1)\n~~~\n", line: 6},
 	{rule: "JOY-BOX-CODE", body: "```\nimport tea from 'tea';\n```\n", line: 6},
 	{rule: "JOY-BOX-CODE", body: "```\n@theme {\n  --tea: green;\n}\n```\n", line: 7},
+	{rule: "JOY-BOX-CODE-PASSING", body: "~~~python\nprint(1)\n~~~\n" + strings.Repeat("Think.\n", 9), line: 6},
+	{rule: "JOY-BOX-CODE", body: "~~~python\nrequests.get(u)\n~~~\n" + strings.Repeat("Think.\n", 9), line: 6},
 	{rule: "JOY-BOX-COMMAND", body: "Look at `git diff --stat` first.\n", line: 5},
 	{rule: "JOY-BOX-COMMAND", body: "Then `teapot brew --hot`.\n", line: 5},
 	{rule: "JOY-BOX-PATH", body: "- Save the summary under `out/report.md`.\n", line: 5},

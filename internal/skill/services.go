@@ -116,7 +116,8 @@ func indexServices(list []service) (words, commands, names map[string]*service) 
 // serviceAt is the service that a word of a sentence names; nil where it is part of another name: GitHub Actions run
 // workflows that are files, and not every tracker is one of issues.
 func serviceAt(words []word, i int) *service {
-	s := byWord[words[i].text]
+	text, _, _ := strings.Cut(words[i].text, "/") // of two that stand side by side the first
+	s := byWord[text]
 	switch {
 	case s == nil:
 		return nil

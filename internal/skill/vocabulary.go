@@ -89,7 +89,7 @@ var subordinate = set("as when whenever if once after before while")
 var (
 	fileVerbs = set(`read open load parse extract inspect scan create write save edit modify rewrite append generate render
 		export convert merge rename move delete remove copy scaffold format compress crop resize transcribe
-		unpack update produce build re-read reread overwrite editing writing reading creating modifying processing`)
+		unpack update produce build re-read reread overwrite maintain editing writing reading creating modifying processing`)
 	fileNouns = set(`file files folder folders directory directories codebase codebases repo worktree worktrees pdf pdfs docx
 		xlsx pptx csv csvs spreadsheet spreadsheets workbook workbooks slides deck notebook notebooks dockerfile
 		package.json html svg image images screenshot screenshots video audio zip script scripts`)
@@ -117,7 +117,8 @@ var (
 	// whereThere say that a file is read only where somebody has left one.
 	whereThere = []string{" exists", "if present"}
 	pathVerbs  = set(`save saves saved write writes written output outputs store stored append add create creates update edit
-		read reads load open generate generates check copy put place`)
+		read reads load open generate generates check copy put place saving writing updating documenting
+		maintain maintains`)
 	workTools = set(`bash shell execute exec write edit multiedit notebookedit run run_command run_terminal computer
 		str_replace_editor`)
 )

@@ -62,12 +62,13 @@ var (
 
 	// credentials, with one of getting on the line, are what a user has to have; noCredentials are lines about others'.
 	credentials = []string{
-		"api key", "api token", "access token", "app password", "auth token", "api-key", "bot token", "refresh token", "an account",
+		"api key", "api token", "access token", "app password", "auth token", "api-key", "bot token", "refresh token", "an account", "account login", " account with",
 		"oauth session", "oauth token", "oauth client", "oauth credential", "oauth auth", "oauth flow",
 	}
 	getting = []string{
 		"get your", "get an", "get a ", "your api", "generate", "create an", "create a", "set the", "set your", "obtain", "export ",
 		"sign up", "one-time", "authenticate", "requires a", "needs ", "need a", "register", "configure your", "stored in", "go to",
+		"prompt for", "permissions",
 	}
 	// talkedAbout are on lines that speak of a key's rights or of finding keys, and ask for none.
 	talkedAbout = []string{"question", "permission", "scope", "privilege", "hardcoded", "leak", "credential access", "exfiltrat", "grep"}

@@ -41,7 +41,7 @@ var (
 	requiring = []string{"require", "must be set", "need", "set the environment", "set your"}
 	signingIn = []string{
 		"auth", "login", "signin", "sign-in", "set-appkey", "set-key", "set-token", "set-api", "connect", "pair",
-		"register",
+		"register", "reconfigure", "configure",
 	}
 )
 

@@ -2,6 +2,7 @@ package skill
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -41,6 +42,7 @@ func (j *judge) weigh(all []found) []*weighed {
 	}
 	joinServers(byName)
 	j.joinUnnamed(byName)
+	joinLonger(byName)
 	if every := byName[everyName]; every != nil {
 		delete(byName, everyName)
 		for _, w := range byName {
@@ -125,4 +127,22 @@ func (j *judge) joinUnnamed(byName map[string]*weighed) {
 func (j *judge) isFor(name string) bool {
 	name = strings.ReplaceAll(name, "_", " ")
 	return strings.Contains(strings.ToLower(j.b.Description), name) || strings.Contains(strings.ReplaceAll(strings.ToLower(j.b.Name), "-", " "), name)
+}
+
+// joinLonger adds what is said under a name that begins with the words of another to that one: "tea room" to "tea".
+func joinLonger(byName map[string]*weighed) {
+	names := slices.Sorted(maps.Keys(byName))
+	for _, name := range slices.Backward(names) {
+		at := slices.IndexFunc(names, func(shorter string) bool {
+			s := byName[shorter]
+			return s != nil && s.Kind == KindService && shorter != "" && strings.HasPrefix(strings.ReplaceAll(name, "_", " "), shorter+" ")
+		})
+		if at < 0 {
+			continue
+		}
+		s, w := byName[names[at]], byName[name]
+		s.points, s.optional = s.points+w.points, s.optional+w.optional
+		s.evidence = append(s.evidence, w.evidence...)
+		delete(byName, name)
+	}
 }
