@@ -6,7 +6,7 @@ import sys
 
 sys.dont_write_bytecode = True    # a bundle is pinned file by file: running a script by hand must not add to it
 
-from orders import Broken, Orders
+from orders import Broken, Orders, once
 from sums import LAST_WEEK, LAST_YEAR, THIS, WEEK, Breakdown, Period, Sum
 from world import finish, step_input
 
@@ -21,12 +21,11 @@ def aggregate(path, period):
     source = Orders(path)
     totals, weeks, days, categories_of, used = {}, {}, {}, {}, 0
     by = {name: Breakdown() for name in ("channel", "country", "category", "product")}
-    first, last = None, None
+    first, last, oldest = None, None, period.monday - (TREND - 1) * WEEK
     for line in source.lines():
-        monday = line.date - line.date.weekday() * DAY
+        monday = monday_of(line.date)
         first, last = min(first or monday, monday), max(last or monday, monday)
-        age = (period.monday - monday) // WEEK
-        if 0 <= age < TREND:
+        if oldest <= monday <= period.monday:
             weeks.setdefault(monday, Sum()).add(line)
         week = period.mondays.get(monday)
         if week is None:
@@ -39,12 +38,13 @@ def aggregate(path, period):
         if week != LAST_YEAR:
             days.setdefault(line.date, Sum()).add(line)
     if THIS not in totals:
-        raise Broken(f"there is no order line of {period.iso}; " + (f"it holds {iso(first)} to {iso(last)}" if first else "it holds none at all"))
+        held = f"it holds {iso(first)} to {iso(last)}" if first else "it holds none at all"
+        raise Broken(f"there is no order line of {period.iso}; {held}")
 
     def net(sums, key):
         return sums[key].gross - sums[key].returns if key in sums else 0
 
-    products = [{**row, "category": categories_of[row["name"]]} for row in by["product"].rows(10**9)[:PRODUCTS]]
+    products = [{**row, "category": categories_of[row["name"]]} for row in by["product"].top(PRODUCTS)]
     rises, falls = by["product"].moved(MOVERS)
     return {
         "week": period.as_json(),
@@ -63,6 +63,11 @@ def aggregate(path, period):
         "rows": {"read": source.rows, "used": used, "repeated": source.repeated, "unreadable": source.unreadable,
                  "examples": source.examples},
     }
+
+
+@once
+def monday_of(date):
+    return date - date.weekday() * DAY
 
 
 def iso(day):

@@ -2,6 +2,7 @@
 
 import csv
 import datetime
+import functools
 import re
 from collections import namedtuple
 
@@ -13,7 +14,7 @@ MAX_NAME = 60          # characters of a channel, country, category or product; 
 EXAMPLES = 5           # unreadable rows that are shown
 TOLERATED = 50         # one row in so many may be unreadable before the file as a whole is refused
 
-DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:\d\d.*)?", re.ASCII)
+DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII)
 PRICE = re.compile(r"(\d{1,7})(?:\.(\d{1,2}))?", re.ASCII)
 COUNT = re.compile(r"\d{1,5}", re.ASCII)
 
@@ -78,35 +79,50 @@ def read(row, at):
     """The Line of one row. Raises ValueError with the column's name and what is wrong with it."""
     if len(row) <= max(at):
         raise ValueError(f"{len(row)} fields where {max(at) + 1} are needed")
-    _, _, placed, *names, quantity, price, discount, status = (row[i].strip() for i in at)
-    if not COUNT.fullmatch(quantity) or int(quantity) == 0:
+    order, _, placed, channel, country, category, product, quantity, price, discount, status = (row[i].strip() for i in at)
+    count = whole(quantity)
+    if not count:
         raise ValueError("quantity is no whole number above 0")
-    money = PRICE.fullmatch(price)
-    if not money:
+    cents = money(price)
+    if cents is None:
         raise ValueError("unit_price is no amount such as 19.90")
-    if not COUNT.fullmatch(discount) or int(discount) > 100:
+    percent = whole(discount)
+    if percent is None or percent > 100:
         raise ValueError("discount_pct is no whole number from 0 to 100")
     if status not in STATUSES:
         raise ValueError("status is none of shipped, returned, cancelled")
-    cents = int(money[1]) * 100 + int((money[2] or "").ljust(2, "0"))
+    date = day(placed[:10]) if DATE.fullmatch(placed) else None
+    if date is None:
+        raise ValueError("placed_at is no date such as 2026-11-16T09:30")
     # Half a cent is rounded up, line by line, as the invoice does.
-    amount = (int(quantity) * cents * (100 - int(discount)) * 2 + 100) // 200
-    return Line(row[at[0]].strip(), day(placed), *map(clean, names), int(quantity), amount, status)
+    amount = (count * cents * (100 - percent) * 2 + 100) // 200
+    return Line(order, date, clean(channel), clean(country), clean(category), clean(product), count, amount, status)
 
 
-_days = {}    # a year has few dates and a file many rows
+# A file has many rows and few different dates, amounts and names: each is looked at once.
+once = functools.lru_cache(maxsize=10_000)
 
 
-def day(placed):
-    if placed[:10] not in _days:
-        match = DATE.fullmatch(placed)
-        try:
-            _days[placed[:10]] = datetime.date.fromisoformat(match[1])
-        except (TypeError, ValueError):
-            raise ValueError("placed_at is no date such as 2026-11-16T09:30") from None
-    return _days[placed[:10]]
+@once
+def whole(text):
+    return int(text) if COUNT.fullmatch(text) else None
 
 
+@once
+def money(text):
+    match = PRICE.fullmatch(text)
+    return int(match[1]) * 100 + int((match[2] or "").ljust(2, "0")) if match else None
+
+
+@once
+def day(text):
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+@once
 def clean(name):
     """A name fit to be printed: white space and what does not print become a space, what is too long is cut."""
     name = " ".join("".join(c if c.isprintable() else " " for c in name[:4 * MAX_NAME]).split())

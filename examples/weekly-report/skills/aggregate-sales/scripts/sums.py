@@ -68,13 +68,19 @@ class Breakdown:
                 row["units"] = sum(s.units for s in sums)
         return row
 
+    def top(self, limit):
+        """The `limit` names with the most net revenue this week."""
+        return [{"name": name, **self.row([name])} for name in self._ranked()[:limit]]
+
     def rows(self, limit, other="Other"):
-        """The `limit` names with the most net revenue this week, and the rest in one row."""
-        ranked = sorted(self._sums, key=lambda name: (-self.row([name])["net_cents"], name))
-        if len(ranked) > limit:
-            ranked, rest = ranked[:limit - 1], ranked[limit - 1:]
-            return [{"name": name, **self.row([name])} for name in ranked] + [{"name": other, **self.row(rest)}]
-        return [{"name": name, **self.row([name])} for name in ranked]
+        """All names in at most `limit` rows: those with the most net revenue this week, and the rest in one row."""
+        rest = self._ranked()[limit - 1:]
+        if len(rest) < 2:
+            return self.top(limit)
+        return [*self.top(limit - 1), {"name": other, **self.row(rest)}]
+
+    def _ranked(self):
+        return sorted(self._sums, key=lambda name: (-self.row([name])["net_cents"], name))
 
     def moved(self, limit):
         """The `limit` largest rises and falls since last week: (rises, falls), the largest first."""

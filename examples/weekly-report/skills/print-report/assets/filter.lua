@@ -1,5 +1,6 @@
 -- Makes a report out of plain Markdown: its first heading becomes the title, the line below it the subtitle, the next
--- paragraph the lead, and the first table the key figures; a rule begins a page. So the Markdown needs no marks that only pandoc reads.
+-- paragraph the lead, the first table the key figures, and a heading after a rule begins a page. So the Markdown needs no
+-- marks that only pandoc reads.
 
 local seen = { table = false }
 
@@ -35,8 +36,18 @@ function Table(tbl)
   return tbl
 end
 
-function HorizontalRule()
-  return pandoc.RawBlock("openxml", '<w:p><w:pPr><w:pStyle w:val="PageBreak"/></w:pPr><w:r><w:br w:type="page"/></w:r></w:p>')
+-- A heading after a rule begins a page, without the space that it keeps from what stands above it elsewhere.
+local function paged(blocks)
+  local out = pandoc.List()
+  for i, block in ipairs(blocks) do
+    local above = blocks[i - 1]
+    if block.t == "Header" and above and above.t == "HorizontalRule" then
+      out:insert(pandoc.Div({ pandoc.Para(block.content) }, { ["custom-style"] = "Page Heading" }))
+    elseif block.t ~= "HorizontalRule" then
+      out:insert(block)
+    end
+  end
+  return out
 end
 
 function Pandoc(doc)
@@ -53,5 +64,6 @@ function Pandoc(doc)
       blocks[1] = pandoc.Div({ blocks[1] }, { ["custom-style"] = "Lead" })
     end
   end
+  doc.blocks = paged(blocks)
   return doc
 end
