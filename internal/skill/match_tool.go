@@ -147,8 +147,14 @@ func matchAbout(j *judge) (out []hit) {
 		if !after(j.words, i, 4, aboutWords) && !declares && !several {
 			continue
 		}
-		if s := serviceAt(j.words, i); s != nil && !j.about().software || byWord[w.text] == nil && byName[w.text] != nil {
-			out = append(out, hit{need: byName[w.text].need(), line: j.b.descriptionLine, seen: j.b.Description})
+		s := serviceAt(j.words, i)
+		if s == nil && byWord[w.text] == nil {
+			s = byName[w.text] // a program's name is said of it also where the skill writes software for it
+		} else if j.about().software {
+			s = nil
+		}
+		if s != nil {
+			out = append(out, hit{need: s.need(), line: j.b.descriptionLine, seen: j.b.Description})
 		}
 	}
 	return out
