@@ -75,7 +75,7 @@ func checkSales(t *testing.T, got map[string]any, data []byte) {
 			key := fmt.Sprint(column, "=", row["name"])
 			s := b.sales[monday][key]
 			require.EqualValues(t, s.net(), row["net_cents"], key)
-			require.EqualValues(t, []any{float64(s.gross), float64(s.returns), float64(s.units)}, []any{row["gross_cents"], row["returns_cents"], row["units"]}, key)
+			require.Equal(t, []any{float64(s.gross), float64(s.returns), float64(s.units)}, []any{row["gross_cents"], row["returns_cents"], row["units"]}, key)
 			require.EqualValues(t, b.sales[before(t, 1)][key].net(), row["last_week_net_cents"], key)
 			require.EqualValues(t, b.sales[before(t, 52)][key].net(), row["last_year_net_cents"], key)
 			if list != "rises" && list != "falls" {
@@ -98,7 +98,7 @@ func checkSales(t *testing.T, got map[string]any, data []byte) {
 	}
 
 	rows := got["rows"].(map[string]any)
-	require.EqualValues(t, []any{float64(b.read), float64(b.repeated), float64(b.unreadable), float64(b.sales[monday]["all"].lines)},
+	require.Equal(t, []any{float64(b.read), float64(b.repeated), float64(b.unreadable), float64(b.sales[monday]["all"].lines)},
 		[]any{rows["read"], rows["repeated"], rows["unreadable"], rows["used"]})
 	require.NotZero(t, b.repeated)
 	require.NotZero(t, b.unreadable)

@@ -4,6 +4,7 @@ package examples_test
 
 import (
 	"encoding/xml"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -123,7 +124,7 @@ func drawn(t *testing.T, document string) []string {
 	element := ""
 	for {
 		token, err := decoder.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			require.NotEmpty(t, texts)
 			return texts
 		}

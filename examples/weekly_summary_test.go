@@ -6,6 +6,7 @@ import (
 	packed "archive/zip"
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ func words(t *testing.T, part string) []string {
 	decoder := xml.NewDecoder(strings.NewReader(part))
 	for {
 		token, err := decoder.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return lines
 		}
 		require.NoError(t, err)
