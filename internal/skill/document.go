@@ -208,6 +208,9 @@ func (l *line) said() string {
 	if words := strings.TrimLeft(l.low, " \t-*>"); strings.HasPrefix(words, "prompt:") || strings.HasPrefix(words, "prompt**:") {
 		return strings.ReplaceAll(words, `"`, " ")
 	}
+	if l.kind == quote && (strings.HasPrefix(strings.TrimLeft(l.low, "> *_"), "i ") || strings.HasPrefix(strings.TrimLeft(l.low, "> *_"), "i'")) {
+		return "" // what somebody says of himself
+	}
 	return l.low
 }
 

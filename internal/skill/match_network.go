@@ -184,13 +184,24 @@ func matchAboutWeb(j *judge) []hit {
 	return []hit{{need: Need{"", KindAPI}, line: j.b.descriptionLine, seen: j.b.Description}}
 }
 
+// matchTarget looks for programs that do nothing without another machine to look into.
+func matchTarget(_ *judge, l *line) []hit {
+	for _, c := range l.commands {
+		if targeting[path.Base(c.words[0])] && len(c.words) > 1 && !c.installs() {
+			return []hit{{need: Need{"", KindAPI}, line: l.no, seen: l.text, optional: l.optional || l.setup}}
+		}
+	}
+	return nil
+}
+
 // matchLibrary looks for calls of libraries that fetch.
 func matchLibrary(_ *judge, l *line) []hit {
 	if l.kind != code {
 		return nil
 	}
+	low := strings.ReplaceAll(l.low, "sns.load_dataset(", "") // of another library, and for examples
 	for _, f := range fetchingLibraries {
-		if strings.Contains(l.low, f.call) {
+		if strings.Contains(low, f.call) {
 			return []hit{{need: Need{f.host, KindAPI}, line: l.no, seen: l.text, optional: l.optional}}
 		}
 	}

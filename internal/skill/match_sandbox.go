@@ -66,8 +66,11 @@ func matchRun(j *judge, l *line) []hit {
 }
 
 func matchFormat(j *judge, l *line) []hit {
-	if l.setup || l.optional || l.kind == heading || strings.Contains(l.low, " suffix") || strings.Contains(l.low, " if ") {
+	if l.setup || l.optional || l.kind == heading || strings.Contains(l.low, " suffix") || strings.Contains(l.low, " if ") || strings.Contains(l.low, "upload") {
 		return nil
+	}
+	if hasAny(l.low, inFormat) {
+		return sees(true, l)
 	}
 	for i, w := range j.words {
 		if officePrograms[w.text] && i+1 < len(j.words) && officeNouns[j.words[i+1].text] {

@@ -46,10 +46,15 @@ func matchServiceCommand(j *judge, l *line) (out []hit) {
 		if len(out) > 0 && out[len(out)-1].need == s.need() {
 			continue // a line counts once
 		}
-		shown := j.about().software && !j.about().deploys && !strings.Contains(strings.ToLower(j.b.Description), s.name)
+		shown := j.about().software && !j.allows(c.words[0]) && !j.about().deploys && !strings.Contains(strings.ToLower(j.b.Description), s.name)
 		out = append(out, hit{need: s.need(), line: l.no, seen: l.text, optional: l.optional || shown})
 	}
 	return out
+}
+
+// allows reports a program that the bundle is allowed to run by its name.
+func (j *judge) allows(program string) bool {
+	return slices.ContainsFunc(j.b.AllowedTools, func(t string) bool { return allowedProgram(t) == program })
 }
 
 // fetched leaves out a program before the command that fetches it, as in npx vercel@latest.

@@ -24,6 +24,11 @@ var networkRules = []rule{
 		points: 2, most: 2, line: matchRegistry,
 	},
 	{
+		id: "JOY-NET-TARGET", means: "it runs a program that looks into other machines",
+		reason: "such a program has a target, and which one is known only at run time",
+		points: 3, line: matchTarget,
+	},
+	{
 		id: "JOY-NET-DOWNLOAD", means: "the text tells to download data",
 		reason: "data, models and media come from elsewhere while the skill works; programs and libraries are installed before",
 		points: 3, line: matchDownload,

@@ -159,6 +159,7 @@ var (
 	officeFormats  = set("docx xlsx pptx pdf png svg jpg jpeg gif mp4 mp3 wav csv ipynb html zip")
 	officePrograms = set("excel word")
 	officeNouns    = set("workbook workbooks document documents doc spreadsheet spreadsheets")
+	inFormat       = []string{"(excel)", "(powerpoint)", "(excel workbook)", "(pptx)", "(xlsx)", "(docx)"}
 	officeNames    = set("powerpoint pptx docx xlsx")
 	fileExts       = set(`md txt json jsonl yaml yml csv tsv html htm py js ts jsx tsx sh pdf docx xlsx pptx png jpg svg toml xml css
 		sql ipynb lock env log go rs java swift kt rb php c cpp h cs vue tf ini cfg conf db sqlite`)

@@ -52,6 +52,7 @@ var (
 	aboutCurl     = []string{"in curl ", "man curl", "which curl", "-v curl", "install curl"} // curl is looked at and not run
 	intoFiles     = []string{" -o ", "wget ", " --output ", " --remote-name"}
 	programFiles  = []string{".deb", ".rpm", ".jar", ".appimage", ".msi", ".dmg", ".whl", "/releases/", "install.sh", "setup.sh"} // are installed
+	targeting     = set("nmap masscan nikto sqlmap hydra medusa gobuster ffuf dirb wfuzz feroxbuster nuclei crackmapexec netexec wpscan amass subfinder httpx-toolkit msfconsole evil-winrm impacket-secretsdump impacket-getuserspns bloodhound-python ssh-audit testssl.sh")
 	pipedToShell  = []string{"| sh", "| bash", "|sh", "|bash", "| sudo", "| iex"}
 	httpMethods   = []string{"get https://", "post https://", "put https://", "delete https://", "patch https://"}
 	pythonFetches = []string{"requests.", "httpx.", "urlopen(", "urlretrieve(", "aiohttp", `read_csv("http`, `read_json("http`}

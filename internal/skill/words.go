@@ -66,7 +66,10 @@ func passedOver(s string) int {
 	case strings.HasPrefix(s, "“"):
 		return quoted(s, len("“"), "”")
 	case strings.HasPrefix(s, "`/"): // a slash command of an agent, with its example
-		return quoted(s, 2, "`")
+		if end := quoted(s, 2, "`"); end > 0 && !strings.Contains(s[2:end], "/") {
+			return end
+		}
+		return 0
 	default:
 		return 0
 	}
