@@ -115,7 +115,11 @@ func (a *agent) start(s guestproto.Start) guestproto.Reply {
 		a.spare = make(chan *keeperProcess)
 		go func() {
 			defer close(a.spare)
-			if k, err := startKeeper(); err == nil {
+			k, err := firstKeeper.Load(), error(nil)
+			if k == nil {
+				k, err = startKeeper()
+			}
+			if err == nil {
 				a.spare <- k
 			}
 		}()

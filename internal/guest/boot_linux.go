@@ -76,10 +76,14 @@ func boot() (*os.File, error) {
 			return nil, err
 		}
 	}
+	if err := settle(); err != nil {
+		return nil, err
+	}
 	port, err := openPort(PortName)
 	if err != nil {
 		return nil, err
 	}
+	warm()
 	_, err = port.WriteString(guestproto.Ready)
 	return port, err
 }

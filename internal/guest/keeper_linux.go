@@ -63,6 +63,8 @@ func keep() error {
 	}
 	ch := &channel{blocking: keeperFD}
 	unix.CloseOnExec(keeperFD) // a command that had it could speak for its keeper
+	rehearse()
+	door, early := furnish()
 	body, _, err := ch.receive(0)
 	if err != nil {
 		return err
@@ -71,7 +73,10 @@ func keep() error {
 	if err := json.Unmarshal(body, &cfg); err != nil {
 		return err
 	}
-	door, err := enter(cfg)
+	err = early
+	if err == nil {
+		err = enter(cfg)
+	}
 	reply, _ := json.Marshal(replyOf(err))
 	if err != nil {
 		return errors.Join(err, ch.send(reply))
@@ -89,9 +94,13 @@ func keep() error {
 	}
 }
 
-// enter turns the fresh namespaces into the world of product.md and gives up every right that a step must not have.
-// It returns the door's listening socket, which lives in this network namespace.
-func enter(cfg keeperConfig) (*os.File, error) {
+// furnish does in the fresh namespaces what is the same in every world; a keeper may do it long before its world is
+// asked for, and be in a snapshot meanwhile. It returns the door's listening socket, which lives in this network
+// namespace. Mounts made later in the guest's own root arrive here, such as the scratch disk; nothing goes back.
+func furnish() (*os.File, error) {
+	if err := unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""); err != nil {
+		return nil, fmt.Errorf("keeping mounts to this world: %w", err)
+	}
 	if err := unix.Sethostname([]byte(Hostname)); err != nil {
 		return nil, err
 	}
@@ -102,11 +111,12 @@ func enter(cfg keeperConfig) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the door: %w", err)
 	}
-	door, err := listener.File()
-	listener.Close()
-	if err != nil {
-		return nil, err
-	}
+	defer listener.Close()
+	return listener.File()
+}
+
+// enter turns the namespaces into the world of product.md and gives up every right that a step must not have.
+func enter(cfg keeperConfig) error {
 	root := filepath.Join(cfg.Dir, "root")
 	overlay := mount{"world", root, "overlay", unix.MS_NODEV | unix.MS_NOSUID, fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s",
 		strings.Join(cfg.Lower, ":"), filepath.Join(cfg.Dir, "upper"), filepath.Join(cfg.Dir, "work"))}
@@ -117,11 +127,10 @@ func enter(cfg keeperConfig) (*os.File, error) {
 		restrict,
 	} {
 		if err := step(); err != nil {
-			door.Close()
-			return nil, err
+			return err
 		}
 	}
-	return door, nil
+	return nil
 }
 
 func loopbackUp() error {

@@ -38,11 +38,6 @@ func start(s *guestproto.Start) (*guestproto.Boot, error) {
 	if err := (mount{scratch, dirScratch, "ext4", unix.MS_NODEV | unix.MS_NOSUID | unix.MS_NOATIME, ""}).make(); err != nil {
 		return nil, err
 	}
-	for name, value := range sysctls {
-		if err := os.WriteFile("/proc/sys/"+name, []byte(value), 0); err != nil {
-			return nil, err
-		}
-	}
 	boot, err := inspect()
 	if err != nil {
 		return nil, err
@@ -160,8 +155,14 @@ func countCPUs(list string) int {
 // dirSteps is the parent of every world's cgroup: what they may use together.
 const dirSteps = dirCgroup + "/steps"
 
-// limitWorlds bounds what all worlds together may use, and lowers s.Pids to what the VM has room for.
-func limitWorlds(boot *guestproto.Boot, s *guestproto.Start) error {
+// settle does what is the same in every run and would cost each of them: the kernel rewrites itself in many places when
+// a controller is first used, which an emulated CPU has to translate anew.
+func settle() error {
+	for name, value := range sysctls {
+		if err := os.WriteFile("/proc/sys/"+name, []byte(value), 0); err != nil {
+			return err
+		}
+	}
 	const controllers = "+memory +pids +cpu"
 	if err := os.WriteFile(dirCgroup+"/cgroup.subtree_control", []byte(controllers), 0); err != nil {
 		return fmt.Errorf("enabling cgroup controllers: %w", err)
@@ -169,6 +170,11 @@ func limitWorlds(boot *guestproto.Boot, s *guestproto.Start) error {
 	if err := os.MkdirAll(dirSteps, 0o755); err != nil {
 		return err
 	}
+	return os.WriteFile(dirSteps+"/cgroup.subtree_control", []byte(controllers), 0)
+}
+
+// limitWorlds bounds what all worlds together may use, and lowers s.Pids to what the VM has room for.
+func limitWorlds(boot *guestproto.Boot, s *guestproto.Start) error {
 	threads, err := readNumber("/proc/sys/kernel/threads-max")
 	if err != nil {
 		return err
@@ -183,7 +189,7 @@ func limitWorlds(boot *guestproto.Boot, s *guestproto.Start) error {
 			return err
 		}
 	}
-	return os.WriteFile(dirSteps+"/cgroup.subtree_control", []byte(controllers), 0)
+	return nil
 }
 
 func readNumber(file string) (int, error) {

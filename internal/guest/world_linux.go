@@ -184,7 +184,7 @@ type keeperProcess struct {
 	channel *channel
 }
 
-// startKeeper starts one. The scratch disk is mounted: the keeper's mount namespace is a copy of this one.
+// startKeeper starts one, whose mount namespace is a copy of this one.
 func startKeeper() (*keeperProcess, error) {
 	ours, theirs, err := socketpair()
 	if err != nil {
