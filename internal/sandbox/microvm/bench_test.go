@@ -29,7 +29,7 @@ func benchProvider(b *testing.B) (*Provider, sandbox.Spec) {
 	require.NoError(b, err)
 	img, err := image.Latest(cache, "tiny")
 	require.NoError(b, err, "run script/test once: it builds the image")
-	return &Provider{CacheDir: cache, Accel: "tcg"}, sandbox.Spec{Run: "bench", Image: img.Digest(), CPUs: 2, Memory: 512 << 20, Disk: 1 << 30}
+	return &Provider{CacheDir: cache, Accel: "tcg"}, sandbox.Spec{Run: "bench", Start: "cold", Image: img.Digest(), CPUs: 2, Memory: 512 << 20, Disk: 1 << 30}
 }
 
 // BenchmarkColdStart compares a cold start, from the exec of QEMU to the exit of /bin/true in a full step, with the
@@ -49,6 +49,69 @@ func BenchmarkColdStart(b *testing.B) {
 	b.ReportMetric(median(base).Seconds(), "s/one-line-init")
 	b.ReportMetric(float64(median(full))/float64(median(base)), "ratio")
 	b.ReportMetric(float64(median(fullCPU))/float64(median(baseCPU)), "cpu-ratio")
+}
+
+// BenchmarkSnapshotStart compares a start from a snapshot, from opening it to the exit of /bin/true in a full step, with
+// a cold start of the same VM; and the first python3 of each, which the image base has. They are taken in turn.
+func BenchmarkSnapshotStart(b *testing.B) {
+	for _, profile := range []string{"tiny", "base"} {
+		b.Run(profile, func(b *testing.B) { benchSnapshot(b, profile) })
+	}
+}
+
+func benchSnapshot(b *testing.B, profile string) {
+	p, spec := benchProvider(b)
+	img, err := image.Latest(p.CacheDir, profile)
+	if err != nil {
+		b.Skipf("bin/joy image build --profile %s builds what this needs: %v", profile, err)
+	}
+	spec.Image = img.Digest()
+	_, err = p.MakeSnapshot(b.Context(), spec)
+	require.NoError(b, err)
+	var took, cpu, python [2][]time.Duration
+	for b.Loop() {
+		for i, start := range []string{"cold", "any"} {
+			spec.Start = start
+			t := fullStart(b, p, spec, profile == "base")
+			took[i], cpu[i], python[i] = append(took[i], t.wall), append(cpu[i], t.cpu), append(python[i], t.python)
+		}
+	}
+	b.ReportMetric(median(took[0]).Seconds(), "s/cold-start")
+	b.ReportMetric(median(took[1]).Seconds(), "s/snapshot-start")
+	b.ReportMetric(float64(median(took[1]))/float64(median(took[0])), "ratio")
+	b.ReportMetric(float64(median(cpu[1]))/float64(median(cpu[0])), "cpu-ratio")
+	if profile == "base" {
+		b.ReportMetric(median(python[1]).Seconds(), "s/first-python")
+		b.ReportMetric(float64(median(python[1]))/float64(median(python[0])), "python-ratio")
+	}
+}
+
+// startTimes are those of one VM: to the exit of /bin/true, and of the first python3 after that.
+type startTimes struct{ wall, cpu, python time.Duration }
+
+func fullStart(b *testing.B, p *Provider, spec sandbox.Spec, python bool) (t startTimes) {
+	b.Helper()
+	ctx := b.Context()
+	begin := time.Now()
+	sb, err := p.Create(ctx, spec)
+	require.NoError(b, err)
+	defer func() { require.NoError(b, sb.Destroy(ctx)) }()
+	w, err := sb.Open(ctx, sandbox.WorldSpec{ID: "bench", Env: benchEnv, ReadOnly: []string{"skills/bench"}})
+	require.NoError(b, err)
+	run := func(argv ...string) {
+		res, err := w.Run(ctx, sandbox.Command{Argv: argv}, io.Discard, io.Discard)
+		require.NoError(b, err)
+		require.Zero(b, res.ExitCode)
+	}
+	run("/bin/true")
+	t.wall, t.cpu = time.Since(begin), cpuTime(sb.(*vm).proc.pid)
+	require.Equal(b, spec.Start == "any", sb.Info().Start == "snapshot", "%s", sb.Info().StartReason)
+	if python {
+		begin = time.Now()
+		run("python3", "-c", "print(1)")
+		t.python = time.Since(begin)
+	}
+	return t
 }
 
 func coldStart(b *testing.B, p *Provider, spec sandbox.Spec) (wall, cpu time.Duration) {

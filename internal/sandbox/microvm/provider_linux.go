@@ -40,6 +40,10 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 		return nil, fault.New(fault.Policy, "the plan wants hardware isolation and KVM does not work on this machine").
 			WithHint("run it where /dev/kvm works, or set policy.isolation: any in joy.yaml")
 	}
+	v, reason, err := m.startFromSnapshot(ctx, spec)
+	if v != nil || err != nil {
+		return v, err
+	}
 	proc, err := m.start(spec.Started)
 	if err != nil {
 		return nil, err
@@ -48,7 +52,9 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 	if err != nil {
 		return nil, errors.Join(err, proc.destroy())
 	}
-	return &vm{Client: client, proc: proc, info: m.info(spec, proc)}, nil
+	info := m.info(spec, proc)
+	info.StartReason = reason
+	return &vm{Client: client, proc: proc, info: info}, nil
 }
 
 // connect waits for the guest, makes sure of what holds QEMU and brings the guest to life.
@@ -105,7 +111,7 @@ func (p *Provider) machine(spec sandbox.Spec) (*machine, error) {
 		scratch = os.TempDir()
 	}
 	return &machine{
-		qemu: path, kernel: img.Kernel(), initrd: initrd, root: img.Root(), scratchDir: scratch, cacheDir: cache,
+		qemu: path, image: img.Digest(), kernel: img.Kernel(), initrd: initrd, root: img.Root(), scratchDir: scratch, cacheDir: cache,
 		cpus: spec.CPUs, memory: int64(spec.Memory), disk: int64(spec.Disk), console: spec.Console,
 	}, nil
 }

@@ -4,6 +4,7 @@ package microvm
 
 import (
 	"context"
+	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/sandbox"
@@ -28,3 +29,20 @@ func Reap(string) (bool, error) { return false, nil }
 
 // Alive is false: no VM was ever started here.
 func Alive(string) bool { return false }
+
+// MakeSnapshot makes none.
+func (p *Provider) MakeSnapshot(context.Context, sandbox.Spec) (bool, error) { return false, nil }
+
+// Snapshot is the memory of a booted guest; here there are none.
+type Snapshot struct {
+	Path  string
+	Image string
+	Size  int64
+	Used  time.Time
+}
+
+// Snapshots lists none.
+func Snapshots(string) ([]Snapshot, error) { return nil, nil }
+
+// Remove has nothing to remove.
+func (s Snapshot) Remove() error { return nil }
