@@ -17,7 +17,6 @@ import (
 	"github.com/joystream-ai/joy/internal/sandbox"
 	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/secret"
-	"github.com/joystream-ai/joy/internal/term"
 )
 
 // runOptions are the flags of joy run.
@@ -107,7 +106,11 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err := rec.ledger.Close(); out.RecordErr == nil {
 		out.RecordErr = err
 	}
-	return a.reportRun(ctx, rec, out)
+	err = a.reportRun(ctx, rec, out)
+	if l, ok := provider.(*local); ok && out.VM == "" {
+		l.keepSnapshot(ctx, rec.run.ID, needOf(t.plan))
+	}
+	return err
 }
 
 // ledgerTo is where the ledger is printed while the run goes on.
@@ -127,28 +130,7 @@ func (a *app) provider(p *plan.Plan) (sandbox.Provider, error) {
 	if name != microvm.Name {
 		return nil, fault.New(fault.Platform, "this version of joy has no sandbox provider %s", name).WithHint("joy run --sandbox microvm")
 	}
-	return candid{&microvm.Provider{CacheDir: a.cfg.Dirs.Cache, Accel: a.cfg.Accel}, a}, nil
-}
-
-// candid is a provider that tells a person when what it gives is less than a boundary.
-type candid struct {
-	sandbox.Provider
-	app *app
-}
-
-// Create warns once the VM is there: a plan that refuses emulation has none.
-func (c candid) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
-	sb, err := c.Provider.Create(ctx, spec)
-	if err != nil || c.app.quiet {
-		return sb, err
-	}
-	if reduced := sb.Info().Reduced; reduced != "" {
-		c.app.warn("QEMU is less confined than it could be (%s); policy.isolation: hardware refuses it", term.Line(reduced))
-	}
-	if sb.Info().Isolation == "emulated" {
-		c.app.warn("the VM is emulated (TCG): slow, and no security boundary in QEMU's own terms; policy.isolation: hardware refuses it")
-	}
-	return sb, err
+	return &local{&microvm.Provider{CacheDir: a.cfg.Dirs.Cache, Accel: a.cfg.Accel}, a, nil}, nil
 }
 
 // pinnedImage is the plan's image for this machine, which must be here. A plan without a step in the VM needs none.
