@@ -24,7 +24,8 @@ type limits struct {
 // else and ends with QEMU: what was given up does not come back.
 type hold struct {
 	limits
-	uid        int      // of QEMU alone; -1: joy's own, which is nobody's to change
+	root       bool     // joy is root
+	uid        int      // of QEMU alone; -1: joy's own
 	groups     []uint32 // with uid: nothing but what /dev/kvm asks for
 	namespaces []string // names in /proc/PID/ns that differ from joy's
 	landlock   int      // version of the interface; 0: none
@@ -38,8 +39,8 @@ type fileID struct{ dev, ino uint64 }
 
 // newHold decides what is to hold a QEMU that is given files.
 func newHold(l limits, files []*os.File) (*hold, error) {
-	h := &hold{limits: l, uid: -1}
-	if os.Geteuid() == 0 {
+	h := &hold{limits: l, root: os.Geteuid() == 0, uid: -1}
+	if h.root {
 		h.chooseUID()
 	}
 	for _, f := range files {
@@ -67,7 +68,7 @@ func (h *hold) restrict(program string, files []*os.File) {
 		h.lacks("no_new_privs", err)
 		return // nothing below can be had without it
 	}
-	if err := dropCapabilities(h.uid >= 0); err != nil {
+	if err := dropCapabilities(h.root); err != nil {
 		h.lacks("capabilities", err)
 	}
 	if err := h.restrictPaths(program, files); err != nil {
@@ -109,7 +110,7 @@ func (h *hold) attributes(namespaces bool) *syscall.SysProcAttr {
 		{"pid", unix.CLONE_NEWPID},
 		{"cgroup", unix.CLONE_NEWCGROUP},
 	} {
-		if ns.name == "user" && os.Geteuid() == 0 {
+		if ns.name == "user" && h.root {
 			continue
 		}
 		attr.Cloneflags |= ns.flag

@@ -45,10 +45,11 @@ func shutOnExec() error {
 	return nil
 }
 
-// dropCapabilities empties the sets that survive an execve. The effective set stays: with it the kernel delivers the
-// signal of the thread's death to a QEMU of another uid. wanted says whether QEMU could gain by the bounding set: in a
-// user namespace of its own that set is whole again, whatever is done here, and no_new_privs keeps it from any use.
-func dropCapabilities(wanted bool) error {
+// dropCapabilities empties the sets that survive an execve, for root also the bounding set: what is not in it is not even
+// had by a QEMU that must stay root. A user's QEMU would not gain by that: in its user namespace the set is whole again,
+// and no_new_privs keeps it from any use. The effective set stays: with it the kernel delivers the signal of the thread's death to
+// a QEMU of another uid.
+func dropCapabilities(root bool) error {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&head, &data[0]); err != nil {
@@ -61,7 +62,7 @@ func dropCapabilities(wanted bool) error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err
 	}
-	if !wanted {
+	if !root {
 		return nil
 	}
 	for c := uintptr(0); ; c++ {

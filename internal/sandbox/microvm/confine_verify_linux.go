@@ -78,6 +78,8 @@ func (h *hold) status() map[string]string {
 			groups[i] = strconv.FormatUint(uint64(g), 10)
 		}
 		want["Groups"] = strings.Join(groups, " ")
+	}
+	if h.root {
 		want["CapBnd"] = none
 	}
 	return want

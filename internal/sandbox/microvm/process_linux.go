@@ -2,6 +2,7 @@ package microvm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func launch(qemu string, args []string, files []*os.File, channel *os.File, cons
 		if refused := err; noNamespaces(err) {
 			cmd = command(false)
 			if err = cmd.Start(); err == nil {
-				h.lacks("namespaces", refused)
+				h.lacks("namespaces", cmp.Or(errors.Unwrap(refused), refused)) // without the program's path
 			}
 		}
 		started <- err
