@@ -37,7 +37,7 @@ var house = []room{
 	{3, "sandbox/sim", "sandbox policy fault"},                                                        // nothing happens, symbolically
 	{3, "sandbox/sandboxtest", "sandbox policy fault"},                                                // what every provider must pass
 	{3, "sandbox/guestclient", "sandbox guestproto policy fault"},                                     // the host's end of guestproto
-	{3, "image", "digest fault"},                                                                      // build, name and find images
+	{3, "image", "image/squashfs digest fault"},                                                       // build, name and find images
 	{3, "guest", "guestproto policy fault"},                                                           // init and exec inside the VM
 
 	{2, "broker", "egress secret artifact ledger plan policy guestproto digest fault"}, // decide, record, act
@@ -63,6 +63,7 @@ var house = []room{
 	{0, "digest", "fault"},            // content has a name
 	{0, "git", ""},                    // a file of a past commit, without git
 	{0, "worldtest", ""},              // our own bundles' scripts, in tests, without a VM
+	{0, "image/squashfs", ""},         // a root file system read without mounting it
 	{0, "term", ""},                   // what a stream can show
 	{0, "fault", ""},                  // a failure a person can act on
 }
