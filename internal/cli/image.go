@@ -18,7 +18,8 @@ func newImageCmd(a *app) *cobra.Command {
 	return group("image", "Build and keep the images local VMs boot from",
 		"  joy image build --profile base\n"+
 			"  joy image list",
-		newImageBuildCmd(a), newImageListCmd(a), newImageShowCmd(a), newImageRmCmd(a))
+		newImageBuildCmd(a), newImageListCmd(a), newImageShowCmd(a), newImageRmCmd(a),
+		newImageExportCmd(a), newImageImportCmd(a))
 }
 
 func newImageBuildCmd(a *app) *cobra.Command {
@@ -47,11 +48,13 @@ func newImageBuildCmd(a *app) *cobra.Command {
 
 func (a *app) buildImage(ctx context.Context, o image.Options) error {
 	o.CacheDir, o.LookupEnv = a.cfg.Dirs.Cache, a.env.LookupEnv
-	o.Progress = func(line string) { a.say("%s", line) }
 	if a.verbose > 0 {
 		o.Log = a.err
 	}
+	view := a.watchPhases()
+	o.Progress = view.tell
 	img, err := image.Build(ctx, o)
+	view.end()
 	if err != nil {
 		return err
 	}

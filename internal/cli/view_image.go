@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/image"
@@ -80,9 +81,45 @@ func (a *app) printImage(img image.Image) error {
 	if _, err := fmt.Fprintln(a.out); err != nil {
 		return err
 	}
-	packages := a.out.newTable("PACKAGE", "VERSION", "ARCH", "SHA256 OF THE .DEB")
+	packages := a.out.newTable("PACKAGE", "VERSION", "ARCH", "FROM", "SHA256")
 	for _, p := range m.Packages {
-		packages.row(plain(p.Name, p.Version, p.Arch, p.SHA256)...)
+		from := p.From
+		if from == "" {
+			from = "debian"
+		}
+		packages.row(plain(p.Name, p.Version, p.Arch, from, p.SHA256)...)
 	}
-	return packages.print()
+	if err := packages.print(); err != nil {
+		return err
+	}
+	for _, l := range m.LeftOut {
+		if _, err := fmt.Fprintf(a.out, "\nleft out: %s (%s)\n", l.Name, l.Reason); err != nil {
+			return err
+		}
+	}
+	if len(m.Programs) == 0 {
+		return nil
+	}
+	_, err = fmt.Fprintf(a.out, "\n%d PROGRAMS\n%s\n", len(m.Programs), wrapNames(m.Programs, a.out.width))
+	return err
+}
+
+// wrapNames fills lines of a width with names, none broken.
+func wrapNames(names []string, width int) string {
+	var b strings.Builder
+	at := 0
+	for _, name := range names {
+		switch {
+		case at == 0:
+		case at+1+len(name) > width:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(name)
+		at += len(name)
+	}
+	return b.String()
 }

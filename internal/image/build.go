@@ -17,8 +17,8 @@ type Options struct {
 	Mirror   string
 	CacheDir string // absolute; "" = DefaultCacheDir
 	Force    bool   // build although an image of this profile and these rules is here
-	// Progress receives one line for a person at each stage. May be nil.
-	Progress func(string)
+	// Progress is told where the build stands, from one goroutine at a time. May be nil.
+	Progress func(Progress)
 	// Log receives what the outside tools print. May be nil.
 	Log io.Writer
 	// LookupEnv is the environment in which tools are found and from which they get PATH, HOME, TMPDIR and the proxy
@@ -52,7 +52,7 @@ func Build(ctx context.Context, o Options) (Image, error) {
 		return Image{}, fault.New(fault.Input, "the cache directory %q is not absolute", o.CacheDir)
 	}
 	if o.Progress == nil {
-		o.Progress = func(string) {}
+		o.Progress = func(Progress) {}
 	}
 	if o.Log == nil {
 		o.Log = io.Discard

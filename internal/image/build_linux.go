@@ -1,7 +1,9 @@
 package image
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +19,8 @@ type builder struct {
 	arch     string
 	stage    string
 	packages []Package
+	leftOut  []LeftOut
+	programs []string
 	release  string // of the kernel
 }
 
@@ -25,28 +29,22 @@ func build(ctx context.Context, o Options) (Image, error) {
 	if b.arch != "amd64" && b.arch != "arm64" {
 		return Image{}, fault.New(fault.Platform, "no local VM images for %s", b.arch).WithHint("joy run --sandbox e2b works here")
 	}
-	if err := os.MkdirAll(imagesDir(o.CacheDir), 0o755); err != nil {
-		return Image{}, fault.Wrap(fault.Platform, err, "make the image cache")
-	}
-	unlock, err := lock(ctx, filepath.Join(o.CacheDir, "images.lock"), func() { o.Progress("waiting for another build") })
+	unlock, err := b.enter(ctx)
 	if err != nil {
 		return Image{}, err
 	}
 	defer unlock()
-	if err := b.sweep(ctx); err != nil {
-		return Image{}, err
-	}
 	if !o.Force {
 		if img, ok := current(o.CacheDir, o.Profile, b.arch); ok {
-			o.Progress("image " + o.Profile + " is here already")
+			phase(o.Progress, "image "+o.Profile+" is here already", 0)
 			return img, nil
 		}
 	}
 	if err := b.prepare(); err != nil {
 		return Image{}, err
 	}
-	if b.stage, err = os.MkdirTemp(imagesDir(o.CacheDir), stagePrefix); err != nil {
-		return Image{}, fault.Wrap(fault.Platform, err, "make a directory to build in")
+	if err := b.openStage(); err != nil {
+		return Image{}, err
 	}
 	defer os.RemoveAll(b.stage)
 	if err := b.fill(ctx); err != nil {
@@ -58,13 +56,37 @@ func build(ctx context.Context, o Options) (Image, error) {
 	return b.commit()
 }
 
+// enter makes the cache ready and this process the only one that writes to it, until unlock.
+func (b *builder) enter(ctx context.Context) (unlock func(), err error) {
+	if err := os.MkdirAll(imagesDir(b.CacheDir), 0o755); err != nil {
+		return nil, fault.Wrap(fault.Platform, err, "make the image cache")
+	}
+	unlock, err = lock(ctx, filepath.Join(b.CacheDir, "images.lock"), func() { phase(b.Progress, "waiting for another build", 0) })
+	if err != nil {
+		return nil, err
+	}
+	if err := b.sweep(ctx); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// openStage makes the stage. The caller removes it.
+func (b *builder) openStage() (err error) {
+	if b.stage, err = os.MkdirTemp(imagesDir(b.CacheDir), stagePrefix); err != nil {
+		return fault.Wrap(fault.Platform, err, "make a directory to build in")
+	}
+	return nil
+}
+
 // fill makes the image's files in the stage.
 func (b *builder) fill(ctx context.Context) error {
 	a, err := openArchive(ctx, b)
 	if err != nil {
 		return err
 	}
-	b.Progress("reading the package index")
+	phase(b.Progress, "reading the package index", 0)
 	if err := a.update(ctx); err != nil {
 		return err
 	}
@@ -79,15 +101,22 @@ func (b *builder) fill(ctx context.Context) error {
 
 // commit names what is in the stage, makes it durable and puts it where Find looks.
 func (b *builder) commit() (Image, error) {
-	m := Manifest{Schema: Schema, Profile: b.Profile, Arch: b.arch, Rules: Rules, Kernel: b.release, Packages: b.packages}
+	m := Manifest{
+		Schema: Schema, Profile: b.Profile, Arch: b.arch, Rules: Rules, Kernel: b.release,
+		Packages: b.packages, LeftOut: b.leftOut, Programs: b.programs,
+	}
 	sort.Slice(m.Packages, func(i, j int) bool { return m.Packages[i].Name < m.Packages[j].Name })
 	img, err := b.seal(m)
+	if err == nil {
+		err = point(b.CacheDir, b.Profile, img.Digest())
+	}
 	if err != nil {
 		return Image{}, fault.Wrap(fault.Platform, err, "store image %s", b.Profile)
 	}
 	return img, nil
 }
 
+// seal makes the stage the image that m describes; its files are what lies there.
 func (b *builder) seal(m Manifest) (Image, error) {
 	var err error
 	if m.Files, err = stageFiles(b.stage); err != nil {
@@ -108,12 +137,7 @@ func (b *builder) seal(m Manifest) (Image, error) {
 		return Image{}, err
 	}
 	dir := filepath.Join(imagesDir(b.CacheDir), strings.TrimPrefix(m.Digest, "sha256:"))
-	if img, err := open(dir); err != nil || Verify(img) != nil {
-		if err := place(b.stage, dir); err != nil {
-			return Image{}, err
-		}
-	}
-	if err := point(b.CacheDir, b.Profile, m.Digest); err != nil {
+	if err := settle(b.stage, dir, text); err != nil {
 		return Image{}, err
 	}
 	return open(dir)
@@ -155,6 +179,22 @@ func syncReadOnly(path string) error {
 		return err
 	}
 	return f.Sync()
+}
+
+// settle puts the stage where the image belongs. An image that is there and whole stays: it may be running. Only its
+// manifest is replaced where this one says more.
+func settle(stage, dir string, manifest []byte) error {
+	img, err := open(dir)
+	if err != nil || Verify(img) != nil {
+		return place(stage, dir)
+	}
+	if old, err := img.Manifest.encode(); err != nil || bytes.Equal(old, manifest) {
+		return err
+	}
+	return writeAtomic(filepath.Join(dir, manifestFile), 0o444, func(w io.Writer) error {
+		_, err := w.Write(manifest)
+		return err
+	})
 }
 
 // place renames the stage to dir. What lay there was damaged: it is swept by the next build if this one cannot.

@@ -99,7 +99,7 @@ func TestBuildTiny(t *testing.T) {
 	a.addKernel(nil)
 	a.addPrograms()
 	var said []string
-	o := Options{Profile: "tiny", CacheDir: t.TempDir(), sources: a.sources(), Progress: func(s string) { said = append(said, s) }}
+	o := Options{Profile: "tiny", CacheDir: t.TempDir(), sources: a.sources(), Progress: func(p Progress) { said = append(said, p.Phase) }}
 
 	// What a killed build left is swept.
 	require.NoError(t, os.MkdirAll(filepath.Join(imagesDir(o.CacheDir), stagePrefix+"dead", "x"), 0o755))
@@ -201,8 +201,8 @@ func TestBuildCancelled(t *testing.T) {
 			cache := t.TempDir()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			_, err := Build(ctx, Options{Profile: "tiny", CacheDir: cache, sources: a.sources(), Progress: func(s string) {
-				if strings.HasPrefix(s, at) {
+			_, err := Build(ctx, Options{Profile: "tiny", CacheDir: cache, sources: a.sources(), Progress: func(p Progress) {
+				if strings.HasPrefix(p.Phase, at) {
 					cancel()
 				}
 			}})
@@ -220,8 +220,8 @@ func TestBuildsWaitForEachOther(t *testing.T) {
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	var said []string
-	_, err = Build(ctx, Options{Profile: "tiny", CacheDir: cache, Progress: func(s string) {
-		said = append(said, s)
+	_, err = Build(ctx, Options{Profile: "tiny", CacheDir: cache, Progress: func(p Progress) {
+		said = append(said, p.Phase)
 		cancel()
 	}})
 	require.ErrorIs(t, err, context.Canceled)

@@ -17,3 +17,7 @@ func Needs(string, func(string) (string, bool)) error {
 	return fault.New(fault.Platform, "local VM images are built on Linux only").
 		WithHint("joy run --sandbox e2b works here")
 }
+
+func importImage(context.Context, string, ImportOptions) (Imported, error) {
+	return Imported{}, Needs("", nil)
+}

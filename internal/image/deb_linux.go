@@ -57,7 +57,7 @@ func (a *archive) download(ctx context.Context, r record) (string, error) {
 		return "", fault.Wrap(fault.Platform, err, "make a directory to download to")
 	}
 	p := r.pkg()
-	a.b.Progress("downloading " + p.Name + " " + p.Version)
+	phase(a.b.Progress, "downloading "+p.Name+" "+p.Version, 0)
 	err = a.b.run(ctx, tool{argv: []string{"apt-get", "-q", "download", p.Name + "=" + p.Version}, env: a.env(), dir: dir})
 	if err != nil {
 		return "", fault.Wrap(fault.Platform, err, "download %s", p.Name)

@@ -1,10 +1,12 @@
 package image
 
 import (
+	"archive/tar"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,30 +36,57 @@ func (b *builder) debianRoot(ctx context.Context, a *archive, r recipe) (err err
 	if err := os.WriteFile(opts, []byte(settings), 0o644); err != nil {
 		return fault.Wrap(fault.Platform, err, "store apt's settings")
 	}
-	var extra []string
-	if r.npm != nil {
-		over := filepath.Join(work, "npm.tar")
-		if err := b.npmTree(ctx, r.npm, over); err != nil {
+	var hooks []string
+	if len(r.npm) > 0 || r.uv {
+		over := filepath.Join(work, "over.tar")
+		if err := b.overTree(ctx, r, over); err != nil {
 			return err
 		}
-		extra = append(extra, fmt.Sprintf("tar-in %q /", over))
+		hooks = append(hooks, fmt.Sprintf("tar-in %q /", over))
 	}
 	packed := filepath.Join(b.stage, "root.tar")
-	b.Progress("installing Debian's minimum and " + r.summary)
+	phase(b.Progress, "installing Debian's minimum and "+r.summary, 0)
 	start := time.Now().Truncate(time.Second)
-	argv := append(b.mmdebstrap(r, opts, append(extra, rootHooks(list)...)), suite, "-", a.list)
+	argv := append(b.mmdebstrap(r, opts, slices.Concat(hooks, r.hooks, rootHooks(list))), suite, "-", a.list)
 	if err := b.debootstrap(ctx, argv, work, packed); err != nil {
 		return err
 	}
-	newest, err := newestBefore(packed, start)
+	found, err := surveyRoot(packed, start)
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "read the root mmdebstrap made")
 	}
+	b.programs = found.programs
 	if err := b.readPackageList(list); err != nil {
 		return err
 	}
-	b.Progress("packing the root file system")
-	return b.squash(ctx, packed, newest)
+	return b.squash(ctx, packed, found.newest)
+}
+
+// overTree writes what a recipe has from elsewhere than Debian as one tar, to be laid over the root.
+func (b *builder) overTree(ctx context.Context, r recipe, file string) error {
+	out, err := os.Create(file)
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "store what is not Debian's")
+	}
+	defer out.Close()
+	tw := tar.NewWriter(out)
+	for _, p := range r.npm {
+		if err := b.npmTake(ctx, p, tw, filepath.Dir(file)); err != nil {
+			return err
+		}
+	}
+	if r.uv {
+		if err := b.uvTake(ctx, pypiIndex, tw, filepath.Dir(file)); err != nil {
+			return err
+		}
+	}
+	if err = tw.Close(); err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "store what is not Debian's")
+	}
+	return nil
 }
 
 // mmdebstrap is the command with its options; suite, target and sources follow.
@@ -73,21 +102,28 @@ func (b *builder) mmdebstrap(r recipe, aptOptions string, hooks []string) []stri
 	for _, dir := range []string{"man", "locale", "info", "doc"} {
 		argv = append(argv, "--dpkgopt=path-exclude=/usr/share/"+dir+"/*")
 	}
+	for _, dir := range r.without {
+		argv = append(argv, "--dpkgopt=path-exclude="+dir+"/*")
+	}
+	argv = append(argv, "--dpkgopt=force-unsafe-io")                         // a build that is killed is thrown away: no file needs a sync
 	argv = append(argv, "--dpkgopt=path-include=/usr/share/doc/*/copyright") // what the licences ask to keep
-	for _, hook := range append(r.hooks, hooks...) {
+	for _, hook := range hooks {
 		argv = append(argv, "--customize-hook="+hook)
 	}
 	return argv
 }
 
 // debootstrap writes the root as a tar. SOURCE_DATE_EPOCH is left unset: with it Python's compiled modules are made
-// to hash their source at every import, and squash dates the files anyway.
+// to hash their source at every import, and squash dates the files anyway. PYTHONHASHSEED orders the sets in them.
 func (b *builder) debootstrap(ctx context.Context, argv []string, work, path string) error {
 	out, err := os.Create(path)
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "store the root")
 	}
-	err = b.run(ctx, tool{argv: argv, env: []string{"TMPDIR=" + work}, stdout: out, ownMounts: true})
+	err = b.run(ctx, tool{
+		argv: argv, env: []string{"TMPDIR=" + work, "PYTHONHASHSEED=0"}, stdout: out, ownMounts: true,
+		stderr: &stages{tell: b.Progress},
+	})
 	if cerr := out.Close(); err == nil && cerr != nil {
 		err = fault.Wrap(fault.Platform, cerr, "store the root")
 	}

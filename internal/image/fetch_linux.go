@@ -45,9 +45,9 @@ func (b *builder) either(a, c string) string {
 	return b.getenv(c)
 }
 
-// fetch downloads address to file, of at most limit bytes, and gives the hex SHA-256 of what came. integrity is what it
+// fetch downloads what is at address to file, of at most limit bytes, and gives the hex SHA-256 of what came. integrity is what it
 // must be: sha512-BASE64 or sha256-BASE64, https://www.w3.org/TR/SRI/. A file that is not that is removed.
-func (b *builder) fetch(ctx context.Context, address, file string, limit int64, integrity string) (sum string, err error) {
+func (b *builder) fetch(ctx context.Context, what, address, file string, limit int64, integrity string) (sum string, err error) {
 	out, err := os.Create(file)
 	if err != nil {
 		return "", fault.Wrap(fault.Platform, err, "store a download")
@@ -61,7 +61,8 @@ func (b *builder) fetch(ctx context.Context, address, file string, limit int64, 
 		}
 	}()
 	short, long := sha256.New(), sha512.New()
-	if err := b.get(ctx, address, io.MultiWriter(out, short, long), limit); err != nil {
+	at := phase(b.Progress, "downloading "+what, 0)
+	if err := b.get(ctx, at, address, io.MultiWriter(out, short, long), limit); err != nil {
 		return "", err
 	}
 	got := map[string]bool{
@@ -74,8 +75,8 @@ func (b *builder) fetch(ctx context.Context, address, file string, limit int64, 
 	return hex.EncodeToString(short.Sum(nil)), nil
 }
 
-// get copies what is at address to w.
-func (b *builder) get(ctx context.Context, address string, w io.Writer, limit int64) error {
+// get copies what is at address to w. at may be nil.
+func (b *builder) get(ctx context.Context, at *said, address string, w io.Writer, limit int64) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -96,7 +97,12 @@ func (b *builder) get(ctx context.Context, address string, w io.Writer, limit in
 		silence.Reset(fetchPatience)
 		return w.Write(p)
 	})
-	n, err := io.Copy(alive, io.LimitReader(resp.Body, limit+1))
+	body := io.LimitReader(resp.Body, limit+1)
+	if at != nil {
+		at.Total = max(resp.ContentLength, 0)
+		body = at.count(body)
+	}
+	n, err := io.Copy(alive, body)
 	if err == nil && n > limit {
 		err = fmt.Errorf("more than %d bytes", limit)
 	}
@@ -108,7 +114,3 @@ func (b *builder) get(ctx context.Context, address string, w io.Writer, limit in
 	}
 	return nil
 }
-
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -19,7 +19,7 @@ import (
 )
 
 // Rules is the version of the recipes. An image of other rules stays usable by its digest, but Build makes a new one.
-const Rules = 2
+const Rules = 3
 
 // Schema is the format of manifest.json.
 const Schema = "joy.image/1"
@@ -80,6 +80,8 @@ type Manifest struct {
 	Kernel   string    `json:"kernel"`   // release, as uname -r prints it in the VM
 	Files    []File    `json:"files"`    // sorted by name, bytewise
 	Packages []Package `json:"packages"` // sorted by name
+	LeftOut  []LeftOut `json:"left_out,omitempty"`
+	Programs []string  `json:"programs,omitempty"` // what a step finds on PATH, sorted; none before rules 3
 }
 
 // File is one file of an image.
@@ -96,6 +98,12 @@ type Package struct {
 	Arch    string `json:"arch"`
 	SHA256  string `json:"sha256"`         // hex, of the file it came as; "" where the archive no longer told
 	From    string `json:"from,omitempty"` // npm, pypi; "" = Debian
+}
+
+// LeftOut is what a profile has where it can be had, and this image has not.
+type LeftOut struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
 }
 
 // ID computes the digest from the part of the manifest that decides what a VM sees: sha256 over the lines

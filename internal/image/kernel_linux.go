@@ -50,7 +50,7 @@ func (b *builder) kernel(ctx context.Context, a *archive) error {
 		return err
 	}
 	defer os.RemoveAll(filepath.Dir(deb))
-	b.Progress("taking the kernel and its modules")
+	phase(b.Progress, "taking the kernel and its modules", 0)
 	k, order, err := b.readKernel(ctx, deb)
 	if err != nil {
 		return err

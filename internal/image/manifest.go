@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // maxManifest caps manifest.json, in bytes: a base image has 200 packages in 40 KB.
@@ -60,6 +62,9 @@ func (m Manifest) check() error {
 	if !plainWord.MatchString(m.Profile) || !plainWord.MatchString(m.Arch) {
 		return fmt.Errorf("read the manifest: bad profile %q or arch %q", m.Profile, m.Arch)
 	}
+	if err := m.checkText(); err != nil {
+		return err
+	}
 	last := ""
 	for _, f := range m.Files {
 		if !fileName.MatchString(f.Name) {
@@ -80,6 +85,32 @@ func (m Manifest) check() error {
 	}
 	if id := m.ID(); m.Digest != id {
 		return fmt.Errorf("read the manifest: it calls itself %q, its files make it %s", m.Digest, id)
+	}
+	return nil
+}
+
+// maxText caps one word of a manifest, in bytes.
+const maxText = 256
+
+// checkText keeps out what would move a terminal's cursor or be taken for another name.
+func (m Manifest) checkText() error {
+	words := append([]string{m.Kernel}, m.Programs...)
+	for _, p := range m.Packages {
+		words = append(words, p.Name, p.Version, p.Arch, p.From)
+		if p.SHA256 != "" && !hexDigest.MatchString(p.SHA256) {
+			return fmt.Errorf("read the manifest: bad digest of package %q", p.Name)
+		}
+	}
+	for _, l := range m.LeftOut {
+		words = append(words, l.Name, l.Reason)
+	}
+	for _, w := range words {
+		if len(w) > maxText || strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return fmt.Errorf("read the manifest: bad text %q", w)
+		}
+	}
+	if !slices.IsSorted(m.Programs) {
+		return fmt.Errorf("read the manifest: the programs are out of order")
 	}
 	return nil
 }

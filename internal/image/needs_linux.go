@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/joystream-ai/joy/internal/fault"
 )
 
@@ -65,25 +63,21 @@ func lookPath(name, path string) string {
 	return ""
 }
 
-// needSpace is what a build may use at its peak, in bytes, in the cache and in the temporary directory each.
-var needSpace = map[string]uint64{"tiny": 256 << 20, "base": 1536 << 20, "full": 4 << 30}
+// needSpace is what a build may use at its peak, in bytes: in the cache (the root as a tar and as it is packed) and in
+// the temporary directory (the root as a tree and the packages it comes from).
+var needSpace = map[string]struct{ cache, temp uint64 }{
+	"tiny": {256 << 20, 0},
+	"base": {768 << 20, 768 << 20},
+	"full": {2560 << 20, 2560 << 20},
+}
 
 // prepare checks what a build needs before it downloads anything.
 func (b *builder) prepare() error {
 	if err := Needs(b.Profile, b.LookupEnv); err != nil {
 		return err
 	}
-	for _, dir := range []string{b.CacheDir, b.tempDir()} {
-		var st unix.Statfs_t
-		if err := unix.Statfs(dir, &st); err != nil {
-			return fault.Wrap(fault.Platform, err, "look at the free space of %s", dir)
-		}
-		if free, need := st.Bavail*uint64(st.Bsize), needSpace[b.Profile]; free < need {
-			return fault.New(fault.Platform, "%s has %d MiB free, building image %s takes %d", dir, free>>20, b.Profile, need>>20).
-				WithHint("free some space, or set XDG_CACHE_HOME or TMPDIR to another disk")
-		}
-	}
-	return nil
+	need := needSpace[b.Profile]
+	return checkSpace("building image "+b.Profile, []spaceNeed{{b.CacheDir, need.cache}, {b.tempDir(), need.temp}})
 }
 
 // getenv reads the build's environment.

@@ -71,37 +71,15 @@ var npmItself = npmPackage{
 	},
 }
 
-// npmTree writes the files of the packages as one tar.
-func (b *builder) npmTree(ctx context.Context, packages []npmPackage, file string) error {
-	out, err := os.Create(file)
-	if err != nil {
-		return fault.Wrap(fault.Platform, err, "store what came from npm")
-	}
-	defer out.Close()
-	tw := tar.NewWriter(out)
-	for _, p := range packages {
-		if err := b.npmTake(ctx, p, tw, filepath.Dir(file)); err != nil {
-			return err
-		}
-	}
-	if err = tw.Close(); err == nil {
-		err = out.Close()
-	}
-	if err != nil {
-		return fault.Wrap(fault.Platform, err, "store what came from npm")
-	}
-	return nil
-}
-
 // npmTake downloads one package to dir, copies what it places to tw and notes it as part of the image.
 func (b *builder) npmTake(ctx context.Context, p npmPackage, tw *tar.Writer, dir string) error {
 	name, sum := p.name, p.sha512["all"]
 	if sum == "" {
 		name, sum = fmt.Sprintf(p.name, nodeArch[b.arch]), p.sha512[b.arch]
 	}
-	b.Progress("downloading " + name + " " + p.version)
-	tgz := filepath.Join(dir, path.Base(name)+".tgz")
-	sha256, err := b.fetch(ctx, fmt.Sprintf("%s/%s/-/%s-%s.tgz", npmRegistry, name, path.Base(name), p.version), tgz, maxTarball, "sha512-"+sum)
+	tgz := filepath.Join(dir, name+".tgz")
+	address := fmt.Sprintf("%s/%s/-/%s-%s.tgz", npmRegistry, name, name, p.version)
+	got, err := b.fetch(ctx, name+" "+p.version, address, tgz, maxTarball, "sha512-"+sum)
 	if err != nil {
 		return err
 	}
@@ -115,7 +93,7 @@ func (b *builder) npmTake(ctx context.Context, p npmPackage, tw *tar.Writer, dir
 			return fault.Wrap(fault.Platform, err, "store what came from npm")
 		}
 	}
-	b.packages = append(b.packages, Package{Name: name, Version: p.version, Arch: b.arch, SHA256: sha256, From: "npm"})
+	b.packages = append(b.packages, Package{Name: name, Version: p.version, Arch: b.arch, SHA256: got, From: "npm"})
 	return nil
 }
 

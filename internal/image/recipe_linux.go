@@ -6,8 +6,10 @@ import "slices"
 type recipe struct {
 	summary  string   // for a person
 	packages []string // of Debian; what they only recommend is left out
+	without  []string // directories of theirs to leave out
 	npm      []npmPackage
-	hooks    []string // after the packages are installed; $1 is the root
+	uv       bool
+	hooks    []string // after everything is there; $1 is the root
 }
 
 var recipes = map[string]recipe{
@@ -18,7 +20,10 @@ var recipes = map[string]recipe{
 	"full": {
 		summary:  "Python with pip and venv, LibreOffice, pandoc, poppler, fonts, matplotlib",
 		packages: slices.Concat(basePackages, pythonPackages, documentPackages, fontPackages, toolPackages),
+		without:  []string{"/usr/share/unicode"}, // 37 MB that fonttools was built from
 		npm:      []npmPackage{nodePackage, npmItself},
+		uv:       true,
+		hooks:    fullHooks,
 	},
 }
 
@@ -46,4 +51,16 @@ var fontPackages = []string{
 
 var toolPackages = []string{
 	"zip", "unzip", "bzip2", "xz-utils", "file", "less", "procps", "sqlite3", "ripgrep", "patch", "make",
+}
+
+// fullHooks leave out what nobody runs and keep what every first program would else make again.
+//
+// Both caches know a directory by its time, which squash changes where the build made it: so the fonts' directories get
+// a time of their own first. matplotlib writes its list in the order of a Python set.
+var fullHooks = []string{
+	`find "$1/usr/lib/python3/dist-packages" -depth -type d -name tests -exec rm -rf {} +`, // 120 MB of other people's tests
+	`find "$1"/usr/share/fonts* "$1/usr/local/share/fonts" -type d -exec touch -d 1980-01-01T00:00:00Z {} +`,
+	`chroot "$1" fc-cache -f -s`,
+	`chroot "$1" env -i PATH=/usr/bin HOME=/root PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 python3 -c 'import matplotlib.font_manager'`,
+	`printf 'update-notifier=false\n' > "$1/usr/local/lib/node_modules/npm/npmrc"`, // there is nothing to ask
 }

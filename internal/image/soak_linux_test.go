@@ -18,7 +18,7 @@ func TestRealBuild(t *testing.T) {
 			if err := Needs(profile, nil); err != nil {
 				t.Skip(err)
 			}
-			a, err := Build(t.Context(), Options{Profile: profile, CacheDir: t.TempDir(), Progress: func(s string) { t.Log(s) }})
+			a, err := Build(t.Context(), Options{Profile: profile, CacheDir: t.TempDir(), Progress: func(p Progress) { t.Log(p.Phase) }})
 			require.NoError(t, err)
 			b, err := Build(t.Context(), Options{Profile: profile, CacheDir: t.TempDir()})
 			require.NoError(t, err)

@@ -1,10 +1,7 @@
 package image
 
 import (
-	"archive/tar"
 	"context"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,6 +23,11 @@ func (b *builder) squash(ctx context.Context, path string, newest time.Time, opt
 	}
 	defer os.Remove(path)
 	defer in.Close()
+	st, err := in.Stat()
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "read the packed root")
+	}
+	at := phase(b.Progress, "packing the root file system", st.Size())
 	epoch := strconv.FormatInt(newest.Unix(), 10)
 	// mksquashfs 4.5 takes -root-mode but neither -root-uid nor -root-time for a tar: hence asRoot and the variable,
 	// https://reproducible-builds.org/specs/source-date-epoch/. It refuses the variable together with -mkfs-time.
@@ -35,34 +37,7 @@ func (b *builder) squash(ctx context.Context, path string, newest time.Time, opt
 			"-noappend", "-no-progress", "-quiet", "-root-mode", "0755",
 		}, options...),
 		env:    []string{"SOURCE_DATE_EPOCH=" + epoch},
-		stdin:  in,
+		stdin:  at.count(in),
 		asRoot: true,
 	})
-}
-
-// newestBefore is the time of the newest entry of the tar at path that is older than start: of the newest file that
-// came out of a package, when the tree was made after start.
-func newestBefore(path string, start time.Time) (time.Time, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return time.Time{}, err
-	}
-	defer f.Close()
-	var newest time.Time
-	for tr := tar.NewReader(f); ; {
-		h, err := tr.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return time.Time{}, err
-		}
-		if h.ModTime.Before(start) && h.ModTime.After(newest) {
-			newest = h.ModTime
-		}
-	}
-	if newest.IsZero() {
-		return time.Time{}, errors.New("no file in it came out of a package")
-	}
-	return newest, nil
 }

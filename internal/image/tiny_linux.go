@@ -40,7 +40,6 @@ func (b *builder) tinyRoot(ctx context.Context, a *archive) error {
 	if err := b.applets(ctx, root); err != nil {
 		return err
 	}
-	b.Progress("packing the root file system")
 	packed := filepath.Join(b.stage, "root.tar")
 	out, err := os.Create(packed)
 	if err != nil {
@@ -53,6 +52,11 @@ func (b *builder) tinyRoot(ctx context.Context, a *archive) error {
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "store the root")
 	}
+	found, err := surveyRoot(packed, newest.Add(time.Second))
+	if err != nil {
+		return fault.Wrap(fault.Platform, err, "read the root")
+	}
+	b.programs = found.programs
 	// Not compressed: it is small, and unpacking its first program took an emulated CPU longer than the rest of a step.
 	return b.squash(ctx, packed, newest, "-noI", "-noD", "-noF", "-noX")
 }

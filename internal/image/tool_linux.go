@@ -26,6 +26,7 @@ type tool struct {
 	dir    string
 	stdin  io.Reader
 	stdout io.Writer // nil: the log
+	stderr io.Writer // besides the log; may be nil
 	// Both are tried first and left out where the system has no namespaces for us; such a system lets nobody mount.
 	asRoot    bool // a user's tool sees itself as root
 	ownMounts bool // what root's tool mounts goes away with it
@@ -44,11 +45,15 @@ func (b *builder) run(ctx context.Context, t tool) error {
 	runtime.LockOSThread() // Pdeathsig follows the thread that started the child
 	defer runtime.UnlockOSThread()
 	var stderr tail
-	cmd := b.command(ctx, path, t, io.MultiWriter(&stderr, b.Log))
+	heard := io.MultiWriter(&stderr, b.Log)
+	if t.stderr != nil {
+		heard = io.MultiWriter(heard, t.stderr)
+	}
+	cmd := b.command(ctx, path, t, heard)
 	err := cmd.Start()
 	if err != nil && (t.asRoot || t.ownMounts) { // no namespaces here
 		t.asRoot, t.ownMounts = false, false
-		cmd = b.command(ctx, path, t, io.MultiWriter(&stderr, b.Log))
+		cmd = b.command(ctx, path, t, heard)
 		err = cmd.Start()
 	}
 	if err == nil {

@@ -67,7 +67,7 @@ func (t *trimmer) builds(ctx context.Context) error {
 	if lookup == nil {
 		lookup = os.LookupEnv
 	}
-	b := &builder{Options: Options{CacheDir: t.CacheDir, LookupEnv: lookup, Log: io.Discard, Progress: func(string) {}}}
+	b := &builder{Options: Options{CacheDir: t.CacheDir, LookupEnv: lookup, Log: io.Discard, Progress: func(Progress) {}}}
 	return b.sweep(ctx)
 }
 

@@ -1,0 +1,89 @@
+package image
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+	"os"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/joystream-ai/joy/internal/image/squashfs"
+)
+
+// layer is the root file system as a layer, in a file of its own.
+type layer struct {
+	blob
+	diffID v1.Hash // of the tar before it was packed
+}
+
+func (l *layer) remove() { os.Remove(l.path) }
+
+// layer makes the layer in dir. The file must be removed by the caller.
+func (e *exporter) layer(dir string) (l *layer, err error) {
+	root, err := os.Open(e.img.Root())
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	st, err := root.Stat()
+	if err != nil {
+		return nil, err
+	}
+	fs, err := squashfs.Open(root, st.Size())
+	if err != nil {
+		return nil, err
+	}
+	out, err := os.CreateTemp(dir, "joy-layer-")
+	if err != nil {
+		return nil, err
+	}
+	l = &layer{blob: blob{path: out.Name()}}
+	defer func() {
+		if cerr := out.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			l.remove()
+		}
+	}()
+	at := phase(e.tell, "making a layer of the root file system", 0)
+	plain, packed := sha256.New(), sha256.New()
+	size := &counter{}
+	// The fastest packing: the same time again would save a tenth of the size, of a file that is unpacked once.
+	zip, err := gzip.NewWriterLevel(io.MultiWriter(out, packed, size), gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	alive := writerFunc(func(p []byte) (int, error) {
+		if err := e.ctx.Err(); err != nil {
+			return 0, err
+		}
+		at.Done += int64(len(p))
+		at.tell(at.Progress)
+		return zip.Write(p)
+	})
+	if err = fs.WriteTar(io.MultiWriter(alive, plain)); err == nil {
+		err = zip.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.diffID = named(plain)
+	l.desc = v1.Descriptor{MediaType: types.OCILayer, Size: size.n, Digest: named(packed)}
+	return l, nil
+}
+
+func named(h hash.Hash) v1.Hash {
+	return v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(h.Sum(nil))}
+}
+
+type counter struct{ n int64 }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return len(p), nil
+}
