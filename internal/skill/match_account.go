@@ -49,6 +49,9 @@ const maxReach = 8
 // isProduct reports a name as products have it, that is no language, format or agent.
 func isProduct(name string) bool {
 	plain := strings.ReplaceAll(name, ".", "")
+	if host, end, ok := strings.Cut(name, "."); ok && len(host) > 2 && siteEnds[end] && onlyName(host) {
+		return true
+	}
 	return capitalised(plain) && !notProducts[strings.ToLower(plain)] && !dataVerbs[strings.ToLower(plain)]
 }
 
@@ -57,6 +60,9 @@ func (j *judge) spelled(name string) bool {
 	low := strings.ToLower(name)
 	return len(name) > 2 && strings.ToUpper(name) == name && j.named(name) && !fileExts[low] && !officeFormats[low] && !notProducts[low]
 }
+
+// siteEnds end the names of products that are called by their sites.
+var siteEnds = set("io ai com dev app")
 
 // followedBy reports a word of set among the next two.
 func followedBy(fields []string, set map[string]bool) bool {
@@ -80,8 +86,11 @@ func (j *judge) named(word string) bool {
 
 // matchCredential looks for a sentence that has the user get or set a key, or sign in, for the skill itself.
 func matchCredential(j *judge, l *line) []hit {
-	if l.kind == comment || l.kind == code && !shellLangs[l.lang] || l.optional || l.avoid || j.about().software || j.about().servers {
+	if l.kind == comment || l.kind == code && codeLangs[l.lang] || l.optional || l.avoid || j.about().software || j.about().servers {
 		return nil
+	}
+	if strings.Contains(l.low, "authorization: bearer") {
+		return []hit{{need: Need{unnamed, KindService}, line: l.no, seen: l.text}}
 	}
 	if !hasAny(l.low, credentials) || !hasAny(l.low, getting) || hasAny(l.low, noCredentials) || hasAny(strings.ToLower(j.b.Description), worksAlone) {
 		return nil

@@ -167,7 +167,7 @@ func matchAboutAPI(j *judge) (out []hit) {
 		if rest[0] == "the" {
 			rest = rest[1:]
 		}
-		if len(rest) < 2 || !capitalised(strings.TrimSuffix(rest[0], "'s")) {
+		if len(rest) < 2 || !capitalised(strings.TrimSuffix(rest[0], "'s")) && !isProduct(rest[0]) {
 			continue
 		}
 		for _, f := range rest[1:] {

@@ -111,12 +111,16 @@ func serverBefore(text string) string {
 // matchAboutServer looks for MCP servers in the description that the skill is not there to write.
 func matchAboutServer(j *judge) []hit {
 	low := strings.ToLower(j.b.Description)
-	if !strings.Contains(low, "mcp") || j.about().servers {
+	if !strings.Contains(low, "mcp") {
 		return nil
+	}
+	reach := 6
+	if j.about().servers {
+		reach = 2 // what is made may be spoken of, what it is made with stands close by
 	}
 	j.words = readWords(low, j.words)
 	for i, w := range j.words {
-		if (w.text == "mcp" || w.text == "mcps") && after(j.words, i, 6, throughWords) {
+		if (w.text == "mcp" || w.text == "mcps") && after(j.words, i, reach, throughWords) && (reach > 2 || j.usesTools(i)) {
 			name := serverBefore(j.b.Description)
 			if i > 0 && localServers[j.words[i-1].text] {
 				name = j.words[i-1].text
@@ -125,6 +129,11 @@ func matchAboutServer(j *judge) []hit {
 		}
 	}
 	return nil
+}
+
+// usesTools reports a word for MCP, of a description, between "using" or "via" and the word for tools.
+func (j *judge) usesTools(i int) bool {
+	return after(j.words, i, 2, usingOnly) && i+1 < len(j.words) && strings.HasPrefix(j.words[i+1].text, "tool")
 }
 
 // matchServerConfig looks for the first name below "mcpServers" in a block.

@@ -27,6 +27,7 @@ func TestWhatIsNoCall(t *testing.T) {
 		"a domain of one's own":         {"Brews tea.", "```sh\ncurl -X POST https://yourtea.com/login\n```\n"},
 		"software by its noun":          {"Patterns for Shopify app development.", "Use Shopify.\nCreate Shopify apps.\nManage Shopify.\n"},
 		"two services in a sentence":    {"Writes for Slack of GitHub.", "You get both.\n"},
+		"made with a library":           {"Generate an MCP server using the MCP TypeScript SDK.", "Use it.\n"},
 		"a required thing that is none": {"Brews tea. Requires patience, not gh of old.", "Brew.\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

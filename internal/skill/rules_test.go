@@ -106,6 +106,7 @@ var ruleCases = []ruleCase{
 	{rule: "JOY-TOOL-ABOUT", body: "Search Jira.\n", front: "", line: 3},
 	{rule: "JOY-TOOL-ABOUT-MCP", body: "Brew.\n", line: 3},
 	{rule: "JOY-TOOL-CREDENTIAL", body: "## Set up\nGet your API key from the tea room.\n`TEA_API_KEY` is read.\n", line: 6},
+	{rule: "JOY-TOOL-CREDENTIAL", body: "`TEA_API_KEY` is read.\n```http\nAuthorization: Bearer x\n```\n", line: 7},
 	{rule: "JOY-TOOL-VARIABLE", body: "It reads `OTHER_URL` and `SKILL_API_URL`.\nSign up for an account.\n", line: 5},
 	{rule: "JOY-TOOL-SHIPPED", body: "Set `SKILL_URL`.\n", files: []string{"index.js", "await fetch(base)\n"}, file: "index.js"},
 	{rule: "JOY-TOOL-SCRIPT-CALLS", body: "Run x.py with `SKILL_HOST`.\n", files: []string{"x.py", "import requests\n"}, file: "x.py"},

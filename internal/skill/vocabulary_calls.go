@@ -68,7 +68,7 @@ var (
 	getting = []string{
 		"get your", "get an", "get a ", "your api", "generate", "create an", "create a", "set the", "set your", "obtain", "export ",
 		"sign up", "one-time", "authenticate", "requires a", "needs ", "need a", "register", "configure your", "stored in", "go to",
-		"prompt for", "permissions",
+		"prompt for", "permissions", "get one", "401", "using access token", "authentication",
 	}
 	// talkedAbout are on lines that speak of a key's rights or of finding keys, and ask for none.
 	talkedAbout = []string{"question", "permission", "scope", "privilege", "hardcoded", "leak", "credential access", "exfiltrat", "grep"}

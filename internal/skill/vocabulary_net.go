@@ -27,6 +27,7 @@ var (
 	// aboutWords and throughWords before a name in the description say that it is worked with, or worked through.
 	aboutWords = set(`via across through using use uses with from to in on orchestrates manage automate search query pull fetch post
 		create`)
+	usingOnly    = set("using via")
 	throughWords = set("via through using with orchestrates from")
 	// makeVerbs with devNouns or serverNouns in the description: what is called there is called by what is made.
 	makeVerbs = set(`generate generates generating build builds building develop developing implement implementing write writing
