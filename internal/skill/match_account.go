@@ -86,6 +86,9 @@ func (j *judge) named(word string) bool {
 
 // matchCredential looks for a sentence that has the user get or set a key, or sign in, for the skill itself.
 func matchCredential(j *judge, l *line) []hit {
+	if !hasAny(l.low, signs) { // most lines have none
+		return nil
+	}
 	if l.kind == comment || l.kind == code && codeLangs[l.lang] || l.optional || l.avoid || j.about().software || j.about().servers {
 		return nil
 	}

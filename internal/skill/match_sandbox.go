@@ -69,7 +69,7 @@ func matchFormat(j *judge, l *line) []hit {
 	if l.setup || l.optional || l.kind == heading || strings.Contains(l.low, " suffix") || strings.Contains(l.low, " if ") || strings.Contains(l.low, "upload") {
 		return nil
 	}
-	if hasAny(l.low, inFormat) {
+	if strings.IndexByte(l.low, '(') >= 0 && hasAny(l.low, inFormat) {
 		return sees(true, l)
 	}
 	for i, w := range j.words {

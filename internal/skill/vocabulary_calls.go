@@ -65,6 +65,7 @@ var (
 		"api key", "api token", "access token", "app password", "auth token", "api-key", "bot token", "refresh token", "an account", "account login", " account with",
 		"oauth session", "oauth token", "oauth client", "oauth credential", "oauth auth", "oauth flow",
 	}
+	signs   = []string{"key", "token", "passw", "account", "oauth", "bearer"} // one is in each of credentials
 	getting = []string{
 		"get your", "get an", "get a ", "your api", "generate", "create an", "create a", "set the", "set your", "obtain", "export ",
 		"sign up", "one-time", "authenticate", "requires a", "needs ", "need a", "register", "configure your", "stored in", "go to",
