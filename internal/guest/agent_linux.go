@@ -4,20 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"os/exec"
 	"sync"
-	"time"
 
-	"github.com/hashicorp/yamux"
+	"golang.org/x/sys/unix"
 
 	"github.com/joystream-ai/joy/internal/guestproto"
 )
 
 // agent serves the host's requests. It is the only process of the guest that knows the host.
 type agent struct {
-	session *yamux.Session
+	session *guestproto.Session
 	doors   chan struct{} // a place for each connection carried
 
 	mu     sync.Mutex
@@ -34,21 +31,21 @@ type place struct {
 
 // serve runs the session until the host's end is closed.
 func serve(port io.ReadWriteCloser) error {
-	session, err := yamux.Server(guestproto.Pack(port), guestproto.Session())
-	if err != nil {
+	// A command that was forked and has not begun its program yet shares this process's memory.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return err
 	}
-	a := &agent{session: session, doors: make(chan struct{}, guestproto.MaxDoors), worlds: map[string]*place{}}
-	for {
-		stream, err := session.AcceptStream()
-		if err != nil {
-			return err
-		}
-		go a.handle(stream)
+	if err := setAction(unix.SIGCHLD, actionDefault); err != nil {
+		return err
 	}
+	a := &agent{doors: make(chan struct{}, guestproto.MaxDoors), worlds: map[string]*place{}}
+	a.session = guestproto.NewSession(port, false, func(st *guestproto.Stream) { go a.handle(st) })
+	ended := make(chan error, 1)
+	go func() { ended <- a.session.Serve() }() // waking the main goroutine would wake its thread
+	return <-ended
 }
 
-func (a *agent) handle(stream net.Conn) {
+func (a *agent) handle(stream *guestproto.Stream) {
 	defer stream.Close()
 	var req guestproto.Request
 	if err := guestproto.ReadMessage(stream, &req); err != nil {
@@ -64,14 +61,14 @@ func (a *agent) handle(stream net.Conn) {
 		reply = replyOf(a.withWorld(req.World, func(w *world) error { return w.put(req.Put.Dir, stream) }))
 	case req.Op == guestproto.OpRun && req.Run != nil:
 		frames := guestproto.NewFrames(stream)
-		if err := a.withWorld(req.World, func(w *world) error { return w.run(*req.Run, frames) }); err != nil {
-			_ = frames.WriteJSON(guestproto.FrameError, replyOf(err))
+		if err := a.withWorld(req.World, func(w *world) error { return w.run(*req.Run, frames, stream.Stopped()) }); err != nil {
+			_ = frames.End(guestproto.FrameError, replyOf(err))
 		}
 		return
 	case req.Op == guestproto.OpCollect && req.Collect != nil:
 		frames := guestproto.NewFrames(stream)
 		if err := a.withWorld(req.World, func(w *world) error { return w.collect(req.Collect.Caps, frames) }); err != nil {
-			_ = frames.WriteJSON(guestproto.FrameError, replyOf(err))
+			_ = frames.End(guestproto.FrameError, replyOf(err))
 		}
 		return
 	case req.Op == guestproto.OpKill:
@@ -79,11 +76,11 @@ func (a *agent) handle(stream net.Conn) {
 	case req.Op == guestproto.OpClose:
 		reply = replyOf(a.close(req.World))
 	case req.Op == guestproto.OpPing:
-		reply = ping(req.Ping)
+		reply = ping(req.Ping, stream)
 	default:
 		reply = replyOf(fmt.Errorf("unknown request %q", req.Op))
 	}
-	_ = guestproto.WriteMessage(stream, reply)
+	_ = guestproto.EndWithMessage(stream, reply)
 }
 
 func replyOf(err error) guestproto.Reply {
@@ -91,19 +88,6 @@ func replyOf(err error) guestproto.Reply {
 		return guestproto.Reply{Error: err.Error()}
 	}
 	return guestproto.Reply{}
-}
-
-// ping measures what a command costs when the guest itself forks and waits for it: the floor for every other way.
-func ping(p *guestproto.Ping) guestproto.Reply {
-	if p == nil || len(p.Argv) == 0 {
-		return guestproto.Reply{}
-	}
-	cmd := exec.Command(p.Argv[0], p.Argv[1:]...) //nolint:noctx // a measurement asked for by the host
-	begin := time.Now()
-	err := cmd.Run()
-	reply := replyOf(err)
-	reply.Took = time.Since(begin)
-	return reply
 }
 
 func (a *agent) start(s guestproto.Start) guestproto.Reply {

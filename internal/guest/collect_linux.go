@@ -53,7 +53,7 @@ func collect(workspace string, caps policy.Artifacts, frames *guestproto.Frames)
 			return err
 		}
 	}
-	return frames.Write(guestproto.FrameEnd, nil)
+	return frames.End(guestproto.FrameEnd, nil)
 }
 
 // entry takes one name of an open directory. An error is the channel's; what is wrong with the entry is a skip.

@@ -19,6 +19,7 @@ type commands struct {
 type command struct {
 	cgroup string
 	ended  chan struct{}
+	killed bool // a kill was ordered
 }
 
 var errKilled = errors.New("killed before it began")
@@ -38,14 +39,15 @@ func (c *commands) begin(id int, cgroup string) (*command, error) {
 	return cmd, nil
 }
 
-// end may be called more than once.
-func (c *commands) end(id int, cmd *command) {
+// end may be called more than once. It says whether a kill was ordered; from now on none can be.
+func (c *commands) end(id int, cmd *command) (killed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running[id] == cmd {
 		delete(c.running, id)
 		close(cmd.ended)
 	}
+	return cmd.killed
 }
 
 // kill ends one command and everything it started, and returns when that is done. The cgroup may still be empty when
@@ -53,7 +55,9 @@ func (c *commands) end(id int, cmd *command) {
 func (c *commands) kill(id int) error {
 	c.mu.Lock()
 	cmd := c.running[id]
-	if cmd == nil {
+	if cmd != nil {
+		cmd.killed = true
+	} else {
 		if c.killed == nil {
 			c.killed = map[int]bool{}
 		}

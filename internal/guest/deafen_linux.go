@@ -14,18 +14,34 @@ import (
 // moment: then any other thread takes the whole process down. So no signal may keep the default action.
 func deafen() error {
 	signal.Notify(make(chan os.Signal, 1)) // a handler for all that Go handles
-	// Go leaves those to C libraries, which would use them between threads. The commands inherit that they are
-	// ignored, and a C library that wants one installs its own handler.
-	for _, sig := range []uintptr{32, 33, 34} {
-		action := struct {
-			handler  uintptr
-			flags    uint64
-			restorer uintptr
-			mask     uint64
-		}{handler: 1} // SIG_IGN
-		if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0); errno != 0 { //nolint:gosec // sigaction(2) takes a pointer
-			return fmt.Errorf("ignoring signal %d: %w", sig, errno)
+	// Go leaves those to C libraries, which would use them between threads.
+	for _, sig := range []unix.Signal{32, 33, 34} {
+		if err := setAction(sig, actionIgnore); err != nil {
+			return err
 		}
+	}
+	// Whose parent ignores this one is reaped by the kernel (sigaction(2)).
+	return setAction(unix.SIGCHLD, actionIgnore)
+}
+
+// Actions of a signal, as the kernel counts them.
+const (
+	actionDefault = 0
+	actionIgnore  = 1
+)
+
+// setAction sets what a signal does, for signals that Go has no use for. Go would catch them otherwise, which wakes a
+// thread.
+func setAction(sig unix.Signal, handler uintptr) error {
+	action := struct {
+		handler  uintptr
+		flags    uint64
+		restorer uintptr
+		mask     uint64
+	}{handler: handler}
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0) //nolint:gosec // sigaction(2) takes a pointer
+	if errno != 0 {
+		return fmt.Errorf("setting the action of signal %d: %w", sig, errno)
 	}
 	return nil
 }

@@ -45,19 +45,20 @@ func (a *agent) relay(world string, conn net.Conn) {
 	}
 	_ = tcp.SetReadBuffer(doorBuffer)
 	_ = tcp.SetWriteBuffer(doorBuffer)
-	stream, err := a.session.OpenStream()
+	first, err := guestproto.EncodeMessage(guestproto.Request{Op: guestproto.OpDoor, World: world})
+	if err != nil {
+		return
+	}
+	stream, err := a.session.Open(first, false)
 	if err != nil {
 		return
 	}
 	defer stream.Close()
-	if err := guestproto.WriteMessage(stream, guestproto.Request{Op: guestproto.OpDoor, World: world}); err != nil {
-		return
-	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_, _ = io.Copy(stream, conn)
-		_ = stream.Close() // a half close: the answer may still come
+		_ = stream.CloseWrite() // the answer may still come
 	}()
 	_, _ = io.Copy(conn, stream)
 	_ = tcp.CloseWrite()

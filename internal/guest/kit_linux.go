@@ -5,12 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// kit is what a command needs before it can be forked: a cgroup of its own and its standard streams. The next one is
-// made while the last command still runs, so that a command does not wait for it.
+// maxKits bounds the kits that a world keeps for its next commands.
+const maxKits = 16
+
+// kit is what a command needs before it can be forked: a cgroup of its own and its standard streams. Making a cgroup
+// costs as much as a fork, so one that its command has left empty serves the next command.
 type kit struct {
 	cgroup string
 	dir    *os.File // the cgroup, opened
@@ -18,34 +22,83 @@ type kit struct {
 	out    pipes
 }
 
-// makeKits keeps one kit ready until the world ends. An error is handed to the command that wanted the kit.
-func (w *world) makeKits() {
-	for n := 1; ; n++ {
-		k, err := newKit(filepath.Join(w.cgroup, strconv.Itoa(n)))
-		select {
-		case w.kits <- kitOrError{k, err}:
-		case <-w.gone:
-			if err == nil {
-				k.Close()
-			}
-			return
-		}
-	}
+// kits are those of one world that are ready.
+type kits struct {
+	parent string // cgroup of the world
+	making sync.RWMutex
+	closed bool // guarded by making
+	mu     sync.Mutex
+	made   int
+	ready  []*kit
 }
 
-type kitOrError struct {
-	*kit
-	err error
-}
-
-// takeKit is the kit that is ready. The caller closes it.
-func (w *world) takeKit() (*kit, error) {
-	select {
-	case k := <-w.kits:
-		return k.kit, k.err
-	case <-w.gone:
+// take is a kit that is ready, or a new one. The caller gives it back.
+func (ks *kits) take() (*kit, error) {
+	ks.making.RLock()
+	defer ks.making.RUnlock()
+	if ks.closed {
 		return nil, errors.New("the world has ended")
 	}
+	ks.mu.Lock()
+	if n := len(ks.ready); n > 0 {
+		k := ks.ready[n-1]
+		ks.ready = ks.ready[:n-1]
+		ks.mu.Unlock()
+		return k, nil
+	}
+	ks.made++
+	name := strconv.Itoa(ks.made)
+	ks.mu.Unlock()
+	return newKit(filepath.Join(ks.parent, name))
+}
+
+// prepare makes the kit of the first command, while the host is still on its way to it.
+func (ks *kits) prepare() {
+	k, err := ks.take()
+	if err != nil {
+		return // the command will say it
+	}
+	ks.give(k, false)
+}
+
+// give makes a used kit ready again. One whose command has left processes, or was ordered killed, is not used again:
+// the kill might come late and hit another command.
+func (ks *kits) give(k *kit, killed bool) {
+	k.in.Close()
+	k.out.Close()
+	if !killed && count(k.cgroup+"/cgroup.events", "populated") == 0 && ks.renew(k) {
+		return
+	}
+	k.Close()
+}
+
+func (ks *kits) renew(k *kit) bool {
+	ks.making.RLock()
+	defer ks.making.RUnlock()
+	ks.mu.Lock()
+	defer ks.mu.Unlock()
+	if ks.closed || len(ks.ready) >= maxKits {
+		return false
+	}
+	in, out, err := newStdio()
+	if err != nil {
+		return false
+	}
+	ks.ready = append(ks.ready, &kit{cgroup: k.cgroup, dir: k.dir, in: in, out: out})
+	return true
+}
+
+// Close waits for kits being made and closes those that are ready. The world removes their cgroups with its own.
+func (ks *kits) Close() {
+	ks.making.Lock()
+	defer ks.making.Unlock()
+	ks.closed = true
+	for _, k := range ks.ready {
+		k.dir.Close()
+		k.in.Close()
+		k.out.Close()
+	}
+	ks.ready = nil
 }
 
 func newKit(cgroup string) (k *kit, err error) {

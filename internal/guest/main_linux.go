@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/elastic/go-seccomp-bpf/arch"
 )
+
+// The first thread of the program can only end with it: it stays the main goroutine's, so that no forker is on it.
+func init() { runtime.LockOSThread() }
 
 // Main is joy-guest: PID 1 of a VM, the keeper of a world, or the command that a step finds on its PATH.
 func Main(args []string, stderr io.Writer) int {

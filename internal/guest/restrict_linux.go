@@ -30,13 +30,10 @@ var deniedCalls = []string{
 
 // restrict takes every right from the calling thread that a step must not have; the commands it forks inherit what is
 // left. Rights are a thread's in Linux, and the caller is locked to this one: stopping all threads for each of forty
-// system calls took half a second under emulation. The keeper's other threads keep their rights, so no command is
-// strong enough to trace it (ptrace(2): the tracer's capabilities must include the target's), and it is not dumpable.
+// system calls took half a second under emulation. Between fork and exec a command shares the guest's memory. It cannot
+// be traced there: the guest is not dumpable, so that needs CAP_SYS_PTRACE (ptrace(2)), and ptrace is filtered.
 func restrict() error {
 	unix.Umask(0o022)
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return err
-	}
 	if err := dropCapabilities(); err != nil {
 		return err
 	}

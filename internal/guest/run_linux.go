@@ -1,9 +1,7 @@
 package guest
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -17,19 +15,19 @@ const pipeSize = 64 << 10
 
 // run executes one command and streams it. It returns an error only when the command never started or the world ended
 // under it; every other ending is a frame. A command is in a cgroup of its own, so that killing it is killing all that
-// it started.
-func (w *world) run(req guestproto.Run, frames *guestproto.Frames) error {
-	k, err := w.takeKit()
+// it started. stopped is closed when nobody reads the frames any more, and then the command is killed.
+func (w *world) run(req guestproto.Run, frames *guestproto.Frames, stopped <-chan struct{}) error {
+	k, err := w.kits.take()
 	if err != nil {
 		return err
 	}
-	defer k.Close()
 	c, err := w.commands.begin(req.ID, k.cgroup)
 	if err != nil {
+		w.kits.give(k, false)
 		return err
 	}
-	defer w.commands.end(req.ID, c)
-	ended, err := w.submit(job{ID: req.ID, Argv: req.Argv, Env: req.Env}, k)
+	defer func() { w.kits.give(k, w.commands.end(req.ID, c)) }()
+	cmd, err := w.fork(req, k)
 	if err != nil {
 		return err
 	}
@@ -39,24 +37,33 @@ func (w *world) run(req guestproto.Run, frames *guestproto.Frames) error {
 	for i, kind := range []guestproto.Kind{guestproto.FrameStdout, guestproto.FrameStderr} {
 		pumps.Go(func() { s.pump(kind, k.out[i].ours) })
 	}
-	end, ok := <-ended
+	done := make(chan struct{})
+	pumps.Go(func() {
+		select {
+		case <-stopped:
+			s.kill()
+		case <-done:
+		}
+	})
+	exit, err := cmd.await()
+	close(done)
 	w.commands.end(req.ID, c)
-	if !ok {
-		end.Error = "the world ended under the command"
-	}
 	// A child that still holds the pipes does not hold the command: what is in them now is the rest of its output.
 	for _, p := range k.out {
 		_ = p.ours.SetReadDeadline(time.Unix(1, 0))
 	}
 	pumps.Wait()
-	if end.Error != "" {
-		return errors.New(end.Error)
+	if err != nil {
+		return err
 	}
-	if end.Exit.Code != 0 {
-		end.Exit.Reason = w.blame()
-		return frames.WriteJSON(guestproto.FrameExit, end.Exit)
+	if w.over() {
+		return errors.New("the world ended under the command")
 	}
-	err = frames.WriteJSON(guestproto.FrameExit, end.Exit)
+	if exit.Code != 0 {
+		exit.Reason = w.blame()
+		return frames.End(guestproto.FrameExit, exit)
+	}
+	err = frames.End(guestproto.FrameExit, exit)
 	w.blame() // what a command survived is not held against the next one
 	return err
 }
@@ -108,26 +115,20 @@ func newStdio() (in pipe, out pipes, err error) {
 	return in, out, nil
 }
 
-// submit hands a job to the keeper, with its end of the kit. The channel returned gets the ending, or is closed when the
-// world ends first.
-func (w *world) submit(j job, k *kit) (<-chan ending, error) {
-	body, err := json.Marshal(j)
-	if err != nil {
-		return nil, err
+// fork has the world's forker start the command, with its end of the kit.
+func (w *world) fork(req guestproto.Run, k *kit) (forked, error) {
+	answer := make(chan forked, 1)
+	select {
+	case w.forker.jobs <- job{req.Argv, req.Env, k, answer}:
+	case <-w.gone:
+		return forked{}, errors.New("the world has ended")
 	}
-	ended, err := w.expect(j.ID)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.channel.send(body, k.in.theirs, k.out[0].theirs, k.out[1].theirs, k.dir); err != nil {
-		w.forget(j.ID)
-		return nil, fmt.Errorf("asking the world's keeper: %w", err)
-	}
+	cmd := <-answer
 	// The command holds them now: our copies would keep its pipes from ending.
 	k.in.theirs.Close()
 	k.out[0].theirs.Close()
 	k.out[1].theirs.Close()
-	return ended, nil
+	return cmd, cmd.err
 }
 
 // stream is the host's side of a command: two pumps and the ending write to it.

@@ -80,7 +80,7 @@ func rehearse() {
 		Start: &guestproto.Start{Entropy: []byte{0}}, Open: &guestproto.Open{Env: map[string]string{"": ""}, ReadOnly: []string{""}},
 		Run: &guestproto.Run{}, Put: &guestproto.Put{}, Collect: &guestproto.Collect{},
 	}
-	for _, v := range []any{&request, &guestproto.Reply{Boot: &guestproto.Boot{}}, &keeperConfig{Lower: []string{""}}, &job{}, &ending{}} {
+	for _, v := range []any{&request, &guestproto.Reply{Boot: &guestproto.Boot{}}, &keeperConfig{Lower: []string{""}}, &guestproto.Exit{}} {
 		if b, err := json.Marshal(v); err == nil {
 			_ = json.Unmarshal(b, v)
 		}

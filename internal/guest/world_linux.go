@@ -31,24 +31,22 @@ type world struct {
 
 	commands commands
 
-	kits   chan kitOrError
-	making sync.WaitGroup // of kits
-	gone   chan struct{}  // closed when the world ends
+	kits   kits
+	forker *forker
+	gone   chan struct{} // closed when the world begins to end
 	shut   sync.Once
 
-	mu     sync.Mutex
-	ending map[int]chan ending // by command; nil once the keeper is gone
-	oom    int                 // kills for want of memory that blame has seen
-	pids   int                 // likewise refused forks
+	mu   sync.Mutex
+	oom  int // kills for want of memory that blame has seen
+	pids int // likewise refused forks
 }
 
 // keeperConfig is what the guest tells a keeper, first thing, over their socket.
 type keeperConfig struct {
-	Lower     []string          `json:"lower"` // overlay lower layers, nearest first
-	Dir       string            `json:"dir"`
-	ReadOnly  []string          `json:"read_only"`
-	Env       map[string]string `json:"env"`
-	Workspace string            `json:"workspace"`
+	Lower     []string `json:"lower"` // overlay lower layers, nearest first
+	Dir       string   `json:"dir"`
+	ReadOnly  []string `json:"read_only"`
+	Workspace string   `json:"workspace"`
 }
 
 // newWorld makes the directories, the cgroup and the namespaces, and waits until the keeper says they are ready.
@@ -64,15 +62,15 @@ func newWorld(id string, spec guestproto.Open, limits guestproto.Start, keeper f
 		return nil, err
 	}
 	w := &world{
-		id: id, dir: filepath.Join(dirScratch, "worlds", id), cgroup: filepath.Join(dirSteps, id),
-		kits: make(chan kitOrError), gone: make(chan struct{}),
+		gone: make(chan struct{}),
+		id:   id, dir: filepath.Join(dirScratch, "worlds", id), cgroup: filepath.Join(dirSteps, id),
 	}
+	w.kits.parent = w.cgroup
 	if err := w.make(lower, spec, limits, keeper); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
-	w.ending, w.keep = map[int]chan ending{}, spec.Keep // a world that was never whole leaves no layer
-	go w.listen()
-	w.making.Go(w.makeKits)
+	w.keep = spec.Keep // a world that was never whole leaves no layer
+	go w.kits.prepare()
 	return w, nil
 }
 
@@ -87,54 +85,14 @@ func (w *world) make(lower []string, spec guestproto.Open, limits guestproto.Sta
 	if err != nil {
 		return err
 	}
-	return w.settle(k, keeperConfig{
-		Lower: lower, Dir: w.dir, ReadOnly: spec.ReadOnly, Env: spec.Env, Workspace: filepath.Join(w.dir, "workspace"),
+	err = w.settle(k, keeperConfig{
+		Lower: lower, Dir: w.dir, ReadOnly: spec.ReadOnly, Workspace: filepath.Join(w.dir, "workspace"),
 	})
-}
-
-// listen hands the keeper's answers to whoever waits for them, until the keeper is gone.
-func (w *world) listen() {
-	for {
-		body, _, err := w.channel.receive(0)
-		var e ending
-		if err == nil {
-			err = json.Unmarshal(body, &e)
-		}
-		w.mu.Lock()
-		if err != nil {
-			for _, waiting := range w.ending {
-				close(waiting)
-			}
-			w.ending = nil
-			w.mu.Unlock()
-			return
-		}
-		if waiting, ok := w.ending[e.ID]; ok {
-			waiting <- e // buffered
-			delete(w.ending, e.ID)
-		}
-		w.mu.Unlock()
+	if err != nil {
+		return err
 	}
-}
-
-func (w *world) expect(id int) (<-chan ending, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.ending == nil {
-		return nil, errors.New("the world has ended")
-	}
-	if _, taken := w.ending[id]; taken {
-		return nil, fmt.Errorf("command %d exists", id)
-	}
-	waiting := make(chan ending, 1)
-	w.ending[id] = waiting
-	return waiting, nil
-}
-
-func (w *world) forget(id int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.ending, id)
+	w.forker, err = newForker(k.cmd.Process.Pid, spec.Env, w.gone)
+	return err
 }
 
 // validID accepts step ids only: the id becomes a path.
@@ -178,6 +136,10 @@ func (w *world) makeCgroup(pids int) error {
 	return os.WriteFile(w.cgroup+"/pids.max", []byte(strconv.Itoa(pids)), 0)
 }
 
+// worldNamespaces are what a world has of its own.
+const worldNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+
 // keeperProcess is a keeper in fresh namespaces that waits for its configuration.
 type keeperProcess struct {
 	cmd     *exec.Cmd
@@ -198,8 +160,7 @@ func startKeeper() (*keeperProcess, error) {
 		Stderr:     os.Stderr,
 		ExtraFiles: []*os.File{theirs},
 		SysProcAttr: &syscall.SysProcAttr{
-			Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
-				unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP,
+			Cloneflags: worldNamespaces,
 		},
 	}
 	if err := cmd.Start(); err != nil {
@@ -244,14 +205,27 @@ func (w *world) close() error {
 	return err
 }
 
+// over says whether the world has begun to end.
+func (w *world) over() bool {
+	select {
+	case <-w.gone:
+		return true
+	default:
+		return false
+	}
+}
+
 func (w *world) end() error {
 	var errs []error
 	close(w.gone)
-	w.making.Wait()
+	w.kits.Close()
 	if w.door != nil {
 		errs = append(errs, w.door.Close())
 	}
 	errs = append(errs, killCgroup(w.cgroup))
+	if w.forker != nil {
+		errs = append(errs, w.forker.Close())
+	}
 	if w.keeper != nil {
 		errs = append(errs, w.keeper.Process.Kill())
 		_ = w.keeper.Wait() // its status is "killed"

@@ -18,23 +18,38 @@ const (
 // ErrTooLarge is a message or frame beyond its cap: the other end does not speak this protocol.
 var ErrTooLarge = errors.New("guest protocol: message too large")
 
-// WriteMessage writes v as a 4-byte big-endian length and JSON, in one Write.
-func WriteMessage(w io.Writer, v any) error {
+// EncodeMessage is v as a 4-byte big-endian length and JSON.
+func EncodeMessage(v any) ([]byte, error) {
 	body, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > MaxMessage {
+		return nil, ErrTooLarge
+	}
+	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body))), body...), nil
+}
+
+// WriteMessage writes v in one Write.
+func WriteMessage(w io.Writer, v any) error {
+	b, err := EncodeMessage(v)
 	if err != nil {
 		return err
 	}
-	if len(body) > MaxMessage {
-		return ErrTooLarge
-	}
-	buf := make([]byte, 4+len(body))
-	binary.BigEndian.PutUint32(buf, uint32(len(body)))
-	copy(buf[4:], body)
-	_, err = w.Write(buf)
+	_, err = w.Write(b)
 	return err
 }
 
-// ReadMessage reads what WriteMessage wrote.
+// EndWithMessage writes v as the last bytes of a stream.
+func EndWithMessage(st *Stream, v any) error {
+	b, err := EncodeMessage(v)
+	if err != nil {
+		return err
+	}
+	return st.WriteEnd(b)
+}
+
+// ReadMessage reads one message.
 func ReadMessage(r io.Reader, v any) error {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -89,11 +104,15 @@ func (f *Frames) Write(kind Kind, payload []byte) error {
 	if len(payload) > MaxFrame {
 		return ErrTooLarge
 	}
+	_, err := f.rw.Write(f.encode(kind, payload))
+	return err
+}
+
+func (f *Frames) encode(kind Kind, payload []byte) []byte {
 	f.out = append(f.out[:0], byte(kind))
 	f.out = binary.BigEndian.AppendUint32(f.out, uint32(len(payload)))
 	f.out = append(f.out, payload...)
-	_, err := f.rw.Write(f.out)
-	return err
+	return f.out
 }
 
 // WriteJSON sends v as one frame.
@@ -101,6 +120,22 @@ func (f *Frames) WriteJSON(kind Kind, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return err
+	}
+	return f.Write(kind, body)
+}
+
+// End sends v as the last frame, and with it the end of the stream where rw can: that spares the channel a trip. A nil
+// v is an empty payload.
+func (f *Frames) End(kind Kind, v any) error {
+	var body []byte
+	if v != nil {
+		var err error
+		if body, err = json.Marshal(v); err != nil {
+			return err
+		}
+	}
+	if st, ok := f.rw.(interface{ WriteEnd(p []byte) error }); ok && len(body) <= MaxFrame {
+		return st.WriteEnd(f.encode(kind, body))
 	}
 	return f.Write(kind, body)
 }

@@ -3,25 +3,22 @@
 // The one rule: both ends are written against this package alone, and everything a reader accepts has a named cap, so
 // that neither a hostile guest nor a broken host can make the other buffer without bound.
 //
-// After the ready line both ends speak yamux (https://github.com/hashicorp/yamux/blob/master/spec.md). Every stream
-// opens with one Message holding a Request; what follows depends on its Op. docs/guest-protocol.md has the whole story.
+// After the ready line both ends hold a Session. Every stream opens with one Message holding a Request; what follows
+// depends on its Op. docs/guest-protocol.md has the whole story.
 package guestproto
 
 import (
-	"io"
 	"time"
-
-	"github.com/hashicorp/yamux"
 
 	"github.com/joystream-ai/joy/internal/policy"
 )
 
 // Version changes whenever an old guest and a new host would misunderstand each other.
-const Version = 1
+const Version = 2
 
 // Ready is what the guest writes, once, before anything else: it has booted and now waits. No byte of the session has
 // flowed yet, so this is where a memory snapshot may be taken.
-const Ready = "joy-guest 1\n"
+const Ready = "joy-guest 2\n"
 
 // DoorPort is where the broker's door listens on 127.0.0.1 inside each world: J-O-Y on a telephone.
 const DoorPort = 569
@@ -46,7 +43,7 @@ const (
 	OpCollect Op = "collect" // frames from the guest
 	OpClose   Op = "close"   // end a world
 	OpDoor    Op = "door"    // a connection to the broker's door: raw bytes both ways
-	OpPing    Op = "ping"    // answers; with Argv, only after the guest itself has forked and waited for it
+	OpPing    Op = "ping"    // measures; see Ping
 )
 
 // Request opens a stream.
@@ -129,20 +126,10 @@ type FileHeader struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Ping measures the channel and the guest's own fork.
+// Ping measures the channel and the guest's own fork. What the host sends after it, to its end, is thrown away; then
+// the guest sends Send bytes that mean nothing, and the reply.
 type Ping struct {
-	Argv []string `json:"argv,omitempty"`
-}
-
-// Session configures yamux for a channel that is never reconnected and may starve for minutes under emulation:
-// no keep-alive, and no timeout that would end a session whose guest is merely slow.
-func Session() *yamux.Config {
-	c := yamux.DefaultConfig()
-	c.EnableKeepAlive = false
-	c.ConnectionWriteTimeout = 10 * time.Minute
-	c.StreamOpenTimeout = 0
-	c.StreamCloseTimeout = 10 * time.Minute
-	c.AcceptBacklog = 256
-	c.LogOutput = io.Discard
-	return c
+	Argv  []string `json:"argv,omitempty"`
+	Count int      `json:"count,omitempty"` // of commands forked side by side; 0 is one
+	Send  int64    `json:"send,omitempty"`
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/hashicorp/yamux"
-
 	"github.com/joystream-ai/joy/internal/guestproto"
 )
 
@@ -21,34 +19,30 @@ type refusal struct{ msg string }
 
 func (r *refusal) Error() string { return r.msg }
 
-// open starts a request on a stream of its own. Reading and writing fail once ctx has ended. done closes the stream
-// and must be called.
-func (c *Client) open(ctx context.Context, req guestproto.Request) (stream *yamux.Stream, done func(), err error) {
+// open starts a request on a stream of its own; last says that nothing follows it. Reading and writing fail once ctx
+// has ended. done closes the stream and must be called.
+func (c *Client) open(ctx context.Context, req guestproto.Request, last bool) (stream *guestproto.Stream, done func(), err error) {
 	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	first, err := guestproto.EncodeMessage(req)
+	if errors.Is(err, guestproto.ErrTooLarge) {
+		return nil, nil, fmt.Errorf("more than %d bytes in one request", guestproto.MaxMessage)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	finished := make(chan struct{})
 	watch := context.AfterFunc(ctx, func() { c.endWhenStuck(finished) })
 	finish := func() { watch(); close(finished) }
-	s, err := c.session.OpenStream()
+	s, err := c.session.Open(first, last)
 	if err != nil {
 		err = c.failed(ctx, err)
 		finish()
 		return nil, nil, err
 	}
 	cut := context.AfterFunc(ctx, func() { _ = s.SetDeadline(time.Unix(1, 0)) })
-	done = func() { cut(); s.Close(); finish() }
-	err = guestproto.WriteMessage(s, req)
-	switch {
-	case err == nil:
-		return s, done, nil
-	case errors.Is(err, guestproto.ErrTooLarge):
-		err = fmt.Errorf("more than %d bytes in one request", guestproto.MaxMessage)
-	default:
-		err = c.failed(ctx, err)
-	}
-	done()
-	return nil, nil, err
+	return s, func() { cut(); s.Close(); finish() }, nil
 }
 
 func (c *Client) endWhenStuck(finished <-chan struct{}) {
@@ -64,8 +58,8 @@ func (c *Client) endWhenStuck(finished <-chan struct{}) {
 // failed turns an error on a stream into what the caller may know: ctx's own, or that the VM is gone. A stream that
 // ends in the middle while the session lives is a broken guest.
 func (c *Client) failed(ctx context.Context, err error) error {
-	if c.session.IsClosed() {
-		<-c.ended // accept knows why
+	if c.session.Err() != nil {
+		<-c.ended // Serve knows why
 		return c.gone()
 	}
 	if ctx.Err() != nil {
@@ -77,23 +71,22 @@ func (c *Client) failed(ctx context.Context, err error) error {
 // call makes one request and reads its reply; body, when given, follows the request and has ended when call returns.
 func (c *Client) call(ctx context.Context, req guestproto.Request, body func(io.Writer) error) (guestproto.Reply, error) {
 	var reply guestproto.Reply
-	stream, done, err := c.open(ctx, req)
+	stream, done, err := c.open(ctx, req, body == nil)
 	if err != nil {
 		return reply, err
 	}
 	defer done()
-	sent := make(chan error, 1)
 	out := &bodyWriter{stream: stream}
-	go func() {
-		var err error
-		if body != nil {
-			err = body(out)
-		}
-		if err != nil {
-			stream.Close() // the guest sees the end of half a body, and answers
-		}
-		sent <- err
-	}()
+	sent := make(chan error, 1)
+	if body == nil {
+		sent <- nil
+	} else {
+		go func() {
+			err := body(out)
+			_ = stream.CloseWrite() // also of half a body: the guest then answers
+			sent <- err
+		}()
+	}
 	err = guestproto.ReadMessage(stream, &reply)
 	if err != nil || reply.Error != "" {
 		stream.Close() // a guest that refuses has stopped reading

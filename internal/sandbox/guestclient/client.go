@@ -16,8 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/yamux"
-
 	"github.com/joystream-ai/joy/internal/guestproto"
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
@@ -28,16 +26,12 @@ const Reserve = 64 << 20
 // worldPids bounds the processes of one world. A small VM bounds them further.
 const worldPids = 4096
 
-// closedWait is how long a stream that the host has closed may wait for the guest to close it too.
-const closedWait = time.Minute
-
 // errClosed is the cause of an end that the host wanted.
 var errClosed = errors.New("closed")
 
 // Client is one session. It is safe for concurrent use.
 type Client struct {
-	session *yamux.Session
-	guard   *guard
+	session *guestproto.Session
 	boot    guestproto.Boot
 	door    func(world string, conn net.Conn)
 	doors   chan struct{} // a place for each open door
@@ -54,33 +48,28 @@ type Client struct {
 // New takes over conn, whose guest has said it is ready (AwaitReady), and brings it to life. door is
 // sandbox.Spec.Door. Close ends the session and closes conn; New has done so when it fails.
 func New(ctx context.Context, conn io.ReadWriteCloser, door func(string, net.Conn)) (*Client, error) {
-	c, err := attach(conn, door)
-	if err != nil {
-		return nil, err
-	}
+	c := attach(conn, door)
 	if err := c.start(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-func attach(conn io.ReadWriteCloser, door func(string, net.Conn)) (*Client, error) {
-	config := guestproto.Session()
-	config.StreamCloseTimeout = closedWait
-	g := &guard{ReadWriteCloser: conn}
-	session, err := yamux.Client(guestproto.Pack(g), config)
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	g.session.Store(session)
+func attach(conn io.ReadWriteCloser, door func(string, net.Conn)) *Client {
 	c := &Client{
-		session: session, guard: g, door: door, doors: make(chan struct{}, maxDoors),
-		killGrace: killGrace, stuckWait: stuckWait,
+		door: door, doors: make(chan struct{}, maxDoors), killGrace: killGrace, stuckWait: stuckWait,
 		worlds: map[string]*world{}, ended: make(chan struct{}), lost: make(chan struct{}),
 	}
-	go c.accept()
-	return c, nil
+	c.session = guestproto.NewSession(conn, true, c.accept)
+	go func() {
+		switch err := c.session.Serve(); {
+		case errors.Is(err, guestproto.ErrBroken):
+			c.end(fmt.Errorf("the guest broke the protocol: %w", err))
+		default:
+			c.end(fmt.Errorf("the channel closed: %w", err))
+		}
+	}()
+	return c
 }
 
 func (c *Client) start(ctx context.Context) error {
@@ -165,11 +154,4 @@ func (c *Client) gone() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return fmt.Errorf("%w: %w", sandbox.ErrLost, c.cause)
-}
-
-// Ping is one round trip; with argv, the guest also forks, executes and waits for it and reports how long that took.
-// It exists to measure what the protocol costs.
-func (c *Client) Ping(ctx context.Context, argv ...string) (time.Duration, error) {
-	reply, err := c.call(ctx, guestproto.Request{Op: guestproto.OpPing, Ping: &guestproto.Ping{Argv: argv}}, nil)
-	return reply.Took, err
 }

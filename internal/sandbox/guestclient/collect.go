@@ -34,7 +34,7 @@ func (s sink) Unwrap() error { return s.error }
 // Collect takes what the step left in /workspace/out; see sandbox.World. The caps are enforced here too, whatever the
 // guest does with them.
 func (w *world) Collect(ctx context.Context, caps policy.Artifacts, put func(sandbox.Found, io.Reader) error) (sandbox.Collected, error) {
-	stream, done, err := w.client.open(ctx, guestproto.Request{Op: guestproto.OpCollect, World: w.id, Collect: &guestproto.Collect{Caps: caps}})
+	stream, done, err := w.client.open(ctx, guestproto.Request{Op: guestproto.OpCollect, World: w.id, Collect: &guestproto.Collect{Caps: caps}}, true)
 	if err != nil {
 		return sandbox.Collected{}, err
 	}

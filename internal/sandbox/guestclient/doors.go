@@ -1,8 +1,6 @@
 package guestclient
 
 import (
-	"fmt"
-	"net"
 	"sync"
 	"time"
 
@@ -13,27 +11,19 @@ import (
 // ones waiting (guestproto.MaxDoors); those of another guest are closed at once.
 const maxDoors = guestproto.MaxDoors
 
-// accept serves the streams that the guest opens, until the session ends.
-func (c *Client) accept() {
-	for {
-		stream, err := c.session.AcceptStream()
-		if err != nil {
-			c.end(fmt.Errorf("the channel closed: %w", c.guard.why(err)))
-			c.session.Close()
-			return
-		}
-		select {
-		case c.doors <- struct{}{}:
-			go c.serveDoor(stream)
-		default:
-			stream.Close()
-		}
+// accept takes a stream that the guest opened.
+func (c *Client) accept(stream *guestproto.Stream) {
+	select {
+	case c.doors <- struct{}{}:
+		go c.serveDoor(stream)
+	default:
+		go stream.Close() // it writes, and the goroutine that reads the channel must not
 	}
 }
 
 // serveDoor hands one connection to the broker. The guest names the world; a name that the host has not opened is
 // refused, and the broker asks for that world's token in any case.
-func (c *Client) serveDoor(stream net.Conn) {
+func (c *Client) serveDoor(stream *guestproto.Stream) {
 	defer func() { <-c.doors }()
 	defer stream.Close()
 	_ = stream.SetReadDeadline(time.Now().Add(time.Minute))
@@ -49,7 +39,7 @@ func (c *Client) serveDoor(stream net.Conn) {
 		return
 	}
 	closed := make(chan struct{})
-	conn := &doorConn{Conn: stream, closed: sync.OnceFunc(func() { close(closed) })}
+	conn := &doorConn{Stream: stream, closed: sync.OnceFunc(func() { close(closed) })}
 	go c.door(req.World, conn)
 	select {
 	case <-closed:
@@ -61,14 +51,11 @@ func (c *Client) serveDoor(stream net.Conn) {
 
 // doorConn tells when the broker has closed its connection.
 type doorConn struct {
-	net.Conn
+	*guestproto.Stream
 	closed func()
 }
 
 func (d *doorConn) Close() error {
 	defer d.closed()
-	return d.Conn.Close()
+	return d.Stream.Close()
 }
-
-// CloseWrite tells the other end that nothing more will be written; reading goes on.
-func (d *doorConn) CloseWrite() error { return d.Conn.Close() }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/yamux"
 	"github.com/stretchr/testify/require"
 
 	"github.com/joystream-ai/joy/internal/guestproto"
@@ -53,36 +52,46 @@ func raw(b string) script {
 }
 
 // silent never answers.
-func silent(_ guestproto.Request, stream net.Conn) { _, _ = io.Copy(io.Discard, stream) }
+func silent(_ guestproto.Request, stream net.Conn) {
+	_, _ = io.Copy(io.Discard, stream)
+	if st, ok := stream.(*guestproto.Stream); ok {
+		<-st.Stopped()
+	}
+}
 
 // fake is a guest under a test's control: it answers like an honest one where the test has no script.
 type fake struct {
-	session *yamux.Session
+	session *guestproto.Session
 	conn    net.Conn
 	scripts map[guestproto.Op]script
 	killed  atomic.Int64
+	deaf    atomic.Bool // it takes what the host says and does not understand it
+}
+
+// ears are the fake's end of the channel.
+type ears struct {
+	net.Conn
+	*fake
+}
+
+func (e ears) Read(p []byte) (int, error) {
+	for {
+		n, err := e.Conn.Read(p)
+		if err != nil || !e.deaf.Load() {
+			return n, err
+		}
+	}
 }
 
 func newFake(t *testing.T, scripts map[guestproto.Op]script) (*fake, net.Conn) {
 	t.Helper()
 	settles(t)
 	host, guest := net.Pipe()
-	session, err := yamux.Server(guest, guestproto.Session())
-	require.NoError(t, err)
-	f := &fake{session: session, conn: guest, scripts: scripts}
-	go f.serve()
-	t.Cleanup(func() { session.Close() })
+	f := &fake{conn: guest, scripts: scripts}
+	f.session = guestproto.NewSession(ears{guest, f}, false, func(st *guestproto.Stream) { go f.handle(st) })
+	go f.session.Serve()
+	t.Cleanup(func() { f.session.Close() })
 	return f, host
-}
-
-func (f *fake) serve() {
-	for {
-		stream, err := f.session.AcceptStream()
-		if err != nil {
-			return
-		}
-		go f.handle(stream)
-	}
 }
 
 func (f *fake) handle(stream net.Conn) {

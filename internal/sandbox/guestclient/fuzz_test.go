@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/yamux"
 	"github.com/stretchr/testify/require"
 
 	"github.com/joystream-ai/joy/internal/guestproto"
@@ -109,21 +108,20 @@ func (t *tape) Close() error {
 func recorded(f *testing.F, talk func(context.Context, testing.TB, *Client), run script) []byte {
 	host, guest := net.Pipe()
 	var said bytes.Buffer
-	session, err := yamux.Server(&recorder{Conn: guest, said: &said}, guestproto.Session())
-	require.NoError(f, err)
-	fk := &fake{session: session, conn: guest, scripts: map[guestproto.Op]script{
+	fk := &fake{conn: guest, scripts: map[guestproto.Op]script{
 		guestproto.OpRun: run, guestproto.OpCollect: frames(all(one("a", "x"), []any{guestproto.FrameSkip, skipped("b", "link")}, end)...),
 		guestproto.OpPut: func(req guestproto.Request, stream net.Conn) {
 			_, _ = io.CopyN(io.Discard, stream, 1024)
 			answer(guestproto.Reply{})(req, stream)
 		},
 	}}
-	go fk.serve()
+	fk.session = guestproto.NewSession(&recorder{Conn: guest, said: &said}, false, func(st *guestproto.Stream) { go fk.handle(st) })
+	go fk.session.Serve()
 	c, err := New(f.Context(), host, nil)
 	require.NoError(f, err)
 	talk(f.Context(), f, c)
 	require.NoError(f, c.Close())
-	session.Close()
+	fk.session.Close()
 	return said.Bytes()
 }
 

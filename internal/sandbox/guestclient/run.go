@@ -47,7 +47,7 @@ func (w *world) Run(ctx context.Context, cmd sandbox.Command, stdout, stderr io.
 
 	stream, done, err := w.client.open(life, guestproto.Request{Op: guestproto.OpRun, World: w.id, Run: &guestproto.Run{
 		ID: r.id, Argv: cmd.Argv, Env: cmd.Env, Stdin: cmd.Stdin != nil,
-	}})
+	}}, cmd.Stdin == nil)
 	if err != nil {
 		return sandbox.Result{}, r.explain(err)
 	}

@@ -25,7 +25,7 @@ func TestAwaitReady(t *testing.T) {
 	for name, tc := range map[string]struct{ in, want string }{
 		"nothing":         {"", "EOF"},
 		"half":            {"joy-guest", "EOF"},
-		"another version": {"joy-guest 2\n", "another protocol"},
+		"another version": {"joy-guest 1\n", "another protocol"},
 		"garbage":         {"\x00\x00\x00", "another protocol"},
 		"a kernel panic":  {"[    1.0] Kernel panic", "another protocol"},
 		"a flood":         {strings.Repeat("j", 1<<20), "another protocol"},

@@ -93,9 +93,10 @@ func TestCallGivenUp(t *testing.T) {
 
 func TestDoors(t *testing.T) {
 	knock := func(f *fake, req any) net.Conn {
-		stream, err := f.session.OpenStream()
+		first, err := guestproto.EncodeMessage(req)
 		require.NoError(t, err)
-		require.NoError(t, guestproto.WriteMessage(stream, req))
+		stream, err := f.session.Open(first, false)
+		require.NoError(t, err)
 		require.NoError(t, stream.SetReadDeadline(time.Now().Add(soon)))
 		return stream
 	}
@@ -136,39 +137,4 @@ func TestDoors(t *testing.T) {
 	closed(knock(f, door))
 	require.Empty(t, opened)
 	require.NoError(t, c.Err())
-}
-
-func TestDoorFloods(t *testing.T) {
-	for name, flood := range map[string]func(*fake) error{
-		"doors": func(f *fake) error {
-			stream, err := f.session.OpenStream()
-			if err != nil {
-				return err
-			}
-			return guestproto.WriteMessage(stream, guestproto.Request{Op: guestproto.OpDoor, World: "a"})
-		},
-		"streams that say nothing": func(f *fake) error { _, err := f.session.OpenStream(); return err },
-		"pings":                    func(f *fake) error { _, err := f.session.Ping(); return err },
-	} {
-		t.Run(name, func(t *testing.T) {
-			opened := make(chan struct{}, 10*maxStreams)
-			var c *Client
-			f, c := dial(t, nil, func(_ string, conn net.Conn) {
-				opened <- struct{}{}
-				<-c.ended
-				conn.Close()
-			})
-			_, err := c.Open(t.Context(), sandbox.WorldSpec{ID: "a"})
-			require.NoError(t, err)
-			for i := 0; i < 4*maxStreams && flood(f) == nil; i++ {
-			}
-			select {
-			case <-c.Lost():
-			case <-time.After(soon):
-				require.Fail(t, "it may go on for ever")
-			}
-			require.ErrorContains(t, c.Err(), "broke the protocol")
-			require.LessOrEqual(t, len(opened), maxDoors)
-		})
-	}
 }
