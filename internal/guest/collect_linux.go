@@ -26,7 +26,6 @@ type collector struct {
 	bytes  int64
 	skips  int
 	names  int // bytes held
-	buf    []byte
 }
 
 func (w *world) collect(caps policy.Artifacts, frames *guestproto.Frames) error {
@@ -34,11 +33,12 @@ func (w *world) collect(caps policy.Artifacts, frames *guestproto.Frames) error 
 	if err := endCgroup(w.cgroup); err != nil {
 		return err
 	}
+	frames.Hold()
 	return collect(filepath.Join(w.dir, "workspace"), caps, frames)
 }
 
 func collect(workspace string, caps policy.Artifacts, frames *guestproto.Frames) error {
-	c := &collector{frames: frames, caps: caps, buf: make([]byte, 48<<10)}
+	c := &collector{frames: frames, caps: caps}
 	fd, err := unix.Open(workspace, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -178,18 +178,20 @@ func (c *collector) send(f *os.File, path string, st unix.Stat_t) error {
 	var reply guestproto.Reply
 	left := st.Size
 	for left > 0 {
-		n, err := f.Read(c.buf[:min(int64(len(c.buf)), left)])
-		if n > 0 {
-			if err := c.frames.Write(guestproto.FrameData, c.buf[:n]); err != nil {
-				return err
-			}
-			left -= int64(n)
-		}
+		var failed error
+		n, err := c.frames.Fill(guestproto.FrameData, left, func(b []byte) (n int, _ error) {
+			n, failed = f.Read(b)
+			return n, nil
+		})
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = errors.New("the file shrank while it was read")
+			return err
+		}
+		left -= int64(n)
+		if failed != nil {
+			if errors.Is(failed, io.EOF) {
+				failed = errors.New("the file shrank while it was read")
 			}
-			reply = replyOf(err)
+			reply = replyOf(failed)
 			break
 		}
 	}

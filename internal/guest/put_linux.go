@@ -2,6 +2,7 @@ package guest
 
 import (
 	"archive/tar"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,8 @@ func (w *world) put(dir string, r io.Reader) error {
 }
 
 func unpack(root, dir string, r io.Reader) error {
-	tr := tar.NewReader(r)
+	tr := tar.NewReader(bufio.NewReaderSize(r, 32<<10))
+	buf := make([]byte, 128<<10)
 	for {
 		h, err := tr.Next()
 		if errors.Is(err, io.EOF) {
@@ -37,29 +39,32 @@ func unpack(root, dir string, r io.Reader) error {
 		if h.Typeflag != tar.TypeReg || !filepath.IsLocal(name) {
 			return fmt.Errorf("putting %q: not a regular file below /workspace", h.Name)
 		}
-		if err := putFile(root, name, os.FileMode(h.Mode).Perm(), tr); err != nil {
+		if err := putFile(root, name, os.FileMode(h.Mode).Perm(), h.Size, tr, buf); err != nil {
 			return fmt.Errorf("putting %q: %w", h.Name, err)
 		}
 	}
 }
 
-func putFile(root, name string, mode os.FileMode, r io.Reader) error {
+func putFile(root, name string, mode os.FileMode, size int64, r io.Reader, buf []byte) error {
 	dir, err := openDir(root, path.Dir(name))
 	if err != nil {
 		return err
 	}
 	defer unix.Close(dir)
 	base := path.Base(name)
-	if err := unix.Unlinkat(dir, base, 0); err != nil && !errors.Is(err, unix.ENOENT) {
-		return err
-	}
-	fd, err := unix.Openat(dir, base, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	fd, err := create(dir, base)
 	if err != nil {
 		return err
 	}
 	f := os.NewFile(uintptr(fd), base)
 	defer f.Close()
-	if _, err := io.Copy(f, r); err != nil {
+	if size >= int64(len(buf)) {
+		// Its blocks at once, and in one piece; a file system that cannot finds them as it writes.
+		if err := unix.Fallocate(fd, 0, 0, size); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+			return err
+		}
+	}
+	if _, err := io.CopyBuffer(struct{ io.Writer }{f}, r, buf); err != nil { // without File.ReadFrom, which has its own buffer
 		return err
 	}
 	if err := f.Chmod(mode); err != nil {
@@ -70,6 +75,19 @@ func putFile(root, name string, mode os.FileMode, r io.Reader) error {
 	}
 	when := unix.NsecToTimespec(fileTime.UnixNano())
 	return unix.UtimesNanoAt(dir, base, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// create makes a file in place of whatever has its name.
+func create(dir int, base string) (int, error) {
+	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := unix.Openat(dir, base, flags, 0o600)
+	if !errors.Is(err, unix.EEXIST) {
+		return fd, err
+	}
+	if err := unix.Unlinkat(dir, base, 0); err != nil && !errors.Is(err, unix.ENOENT) {
+		return -1, err
+	}
+	return unix.Openat(dir, base, flags, 0o600)
 }
 
 // openDir opens a directory below root, making it where it is missing and following no link.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 const (
@@ -90,29 +91,86 @@ const (
 // Frames reads and writes frames on one stream: a kind, a 4-byte big-endian length, the payload. Reading and writing
 // are independent; neither is safe for concurrent use on its own.
 type Frames struct {
-	rw  io.ReadWriter
-	in  [5]byte
-	buf []byte
-	out []byte
+	rw   io.ReadWriter
+	in   [frameHead]byte
+	buf  []byte
+	out  []byte // what is held, behind room for a chunk's head
+	hold bool
 }
+
+const frameHead = 5
 
 // NewFrames takes over rw, which should be unbuffered: each frame is one Write.
 func NewFrames(rw io.ReadWriter) *Frames { return &Frames{rw: rw} }
+
+// Hold lets frames be held until they fill a chunk, or until End: a trip through the channel costs more than a copy.
+func (f *Frames) Hold() { f.hold = true }
 
 // Write sends one frame. A payload over MaxFrame is ErrTooLarge.
 func (f *Frames) Write(kind Kind, payload []byte) error {
 	if len(payload) > MaxFrame {
 		return ErrTooLarge
 	}
-	_, err := f.rw.Write(f.encode(kind, payload))
-	return err
+	if err := f.room(len(payload)); err != nil {
+		return err
+	}
+	f.out = append(f.head(kind, len(payload)), payload...)
+	return f.sent()
 }
 
-func (f *Frames) encode(kind Kind, payload []byte) []byte {
-	f.out = append(f.out[:0], byte(kind))
-	f.out = binary.BigEndian.AppendUint32(f.out, uint32(len(payload)))
-	f.out = append(f.out, payload...)
-	return f.out
+// Fill sends one frame whose payload, of at most most bytes, read puts in place. A frame of nothing is not sent.
+func (f *Frames) Fill(kind Kind, most int64, read func([]byte) (int, error)) (int, error) {
+	if err := f.room(int(min(most, MaxChunk/2))); err != nil {
+		return 0, err
+	}
+	begin := len(f.out)
+	f.out = slices.Grow(f.out, chunkHead+MaxChunk-begin)
+	f.out = f.head(kind, 0)
+	space := f.out[len(f.out):cap(f.out)]
+	n, failed := read(space[:min(most, int64(len(space)), MaxChunk-frameHead)])
+	if n <= 0 {
+		f.out = f.out[:begin]
+		return 0, failed
+	}
+	binary.BigEndian.PutUint32(f.out[begin+1:], uint32(n))
+	f.out = f.out[:len(f.out)+n]
+	if err := f.sent(); err != nil {
+		return n, err
+	}
+	return n, failed
+}
+
+// room makes what is held small enough for n bytes more to stay in one chunk.
+func (f *Frames) room(n int) error {
+	if f.out == nil {
+		f.out = make([]byte, chunkHead, chunkHead+frameHead+n)
+	}
+	if len(f.out) > chunkHead && len(f.out)+frameHead+n > chunkHead+MaxChunk {
+		return f.flush(0)
+	}
+	return nil
+}
+
+func (f *Frames) head(kind Kind, n int) []byte {
+	return binary.BigEndian.AppendUint32(append(f.out, byte(kind)), uint32(n))
+}
+
+func (f *Frames) sent() error {
+	if f.hold && len(f.out) < chunkHead+MaxChunk {
+		return nil
+	}
+	return f.flush(0)
+}
+
+// flush sends what is held, and with it the end of the stream where rw can and last asks for it.
+func (f *Frames) flush(last byte) error {
+	out := f.out
+	f.out = f.out[:chunkHead]
+	if st, ok := f.rw.(*Stream); ok {
+		return st.sendWhole(out, last)
+	}
+	_, err := f.rw.Write(out[chunkHead:])
+	return err
 }
 
 // WriteJSON sends v as one frame.
@@ -124,20 +182,20 @@ func (f *Frames) WriteJSON(kind Kind, v any) error {
 	return f.Write(kind, body)
 }
 
-// End sends v as the last frame, and with it the end of the stream where rw can: that spares the channel a trip. A nil
-// v is an empty payload.
+// End sends v as the last frame, and with it the end of the stream: that spares the channel a trip. A nil v is an empty
+// payload.
 func (f *Frames) End(kind Kind, v any) error {
-	var body []byte
-	if v != nil {
-		var err error
-		if body, err = json.Marshal(v); err != nil {
-			return err
-		}
+	f.Hold()
+	var err error
+	if v == nil {
+		err = f.Write(kind, nil)
+	} else {
+		err = f.WriteJSON(kind, v)
 	}
-	if st, ok := f.rw.(interface{ WriteEnd(p []byte) error }); ok && len(body) <= MaxFrame {
-		return st.WriteEnd(f.encode(kind, body))
+	if err != nil {
+		return err
 	}
-	return f.Write(kind, body)
+	return f.flush(markEnd)
 }
 
 // Read returns the next frame. The payload is valid until the next Read. io.EOF comes only between frames.

@@ -78,7 +78,7 @@ func (s *Session) Serve() error {
 
 // Close ends the session and closes the channel. Every stream fails with ErrEnded.
 func (s *Session) Close() error {
-	s.fail(ErrEnded)
+	_ = s.fail(ErrEnded)
 	return nil
 }
 
@@ -199,13 +199,18 @@ func (s *Session) forget(st *Stream) {
 
 // put writes one chunk. The caller holds s.write.
 func (s *Session) put(st *Stream, mark byte, payload []byte) error {
+	s.out = append(append(s.out[:0], make([]byte, chunkHead)...), payload...)
+	return s.putWhole(st, mark, s.out)
+}
+
+// putWhole writes one chunk whose payload lies behind room for its head. The caller holds s.write.
+func (s *Session) putWhole(st *Stream, mark byte, chunk []byte) error {
 	if err := st.speak(mark); err != nil {
 		return err
 	}
-	s.out = binary.BigEndian.AppendUint32(s.out[:0], uint32(mark)<<24|uint32(len(payload)))
-	s.out = binary.BigEndian.AppendUint32(s.out, st.id)
-	s.out = append(s.out, payload...)
-	if _, err := s.conn.Write(s.out); err != nil {
+	binary.BigEndian.PutUint32(chunk, uint32(mark)<<24|uint32(len(chunk)-chunkHead))
+	binary.BigEndian.PutUint32(chunk[4:], st.id)
+	if _, err := s.conn.Write(chunk); err != nil {
 		return s.fail(err)
 	}
 	return nil

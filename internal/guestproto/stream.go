@@ -153,12 +153,27 @@ func (st *Stream) speak(mark byte) error {
 }
 
 func (st *Stream) send(p []byte, last byte) (sent int, err error) {
-	for len(p) > 0 || last != 0 {
-		n, passed, err := st.reserve(min(len(p), MaxChunk))
+	return st.each(len(p), last, func(mark byte, from, to int) error {
+		return st.session.put(st, mark, p[from:to])
+	})
+}
+
+// sendWhole sends what lies in b behind room for a chunk's head, without a copy. It overwrites b.
+func (st *Stream) sendWhole(b []byte, last byte) error {
+	_, err := st.each(len(b)-chunkHead, last, func(mark byte, from, to int) error {
+		return st.session.putWhole(st, mark, b[from:chunkHead+to]) // over what was sent before
+	})
+	return err
+}
+
+// each has n bytes put in chunks, as the window allows.
+func (st *Stream) each(n int, last byte, put func(mark byte, from, to int) error) (sent int, err error) {
+	for sent < n || last != 0 {
+		k, passed, err := st.reserve(min(n-sent, MaxChunk))
 		if err != nil {
 			return sent, err
 		}
-		if n == 0 && len(p) > 0 {
+		if k == 0 && sent < n {
 			select {
 			case <-st.writable:
 			case <-passed:
@@ -166,16 +181,16 @@ func (st *Stream) send(p []byte, last byte) (sent int, err error) {
 			continue
 		}
 		mark := byte(0)
-		if n == len(p) {
+		if sent+k == n {
 			mark, last = last, 0
 		}
 		st.session.write.Lock()
-		err = st.session.put(st, mark, p[:n])
+		err = put(mark, sent, sent+k)
 		st.session.write.Unlock()
 		if err != nil {
 			return sent, err
 		}
-		sent, p = sent+n, p[n:]
+		sent += k
 	}
 	return sent, nil
 }

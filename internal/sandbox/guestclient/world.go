@@ -2,6 +2,7 @@ package guestclient
 
 import (
 	"archive/tar"
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -72,13 +73,17 @@ func (w *world) Close(ctx context.Context) error {
 func (w *world) Put(ctx context.Context, dir string, files []sandbox.File) error {
 	req := guestproto.Request{Op: guestproto.OpPut, World: w.id, Put: &guestproto.Put{Dir: dir}}
 	_, err := w.client.call(ctx, req, func(out io.Writer) error {
-		tw := tar.NewWriter(out)
+		whole := bufio.NewWriterSize(out, guestproto.MaxChunk)
+		tw := tar.NewWriter(whole)
 		for _, f := range files {
 			if err := putOne(tw, f); err != nil {
 				return fmt.Errorf("sending %s: %w", f.Path, err)
 			}
 		}
-		return tw.Close()
+		if err := tw.Close(); err != nil {
+			return err
+		}
+		return whole.Flush()
 	})
 	return err
 }

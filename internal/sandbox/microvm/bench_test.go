@@ -220,37 +220,3 @@ func median(d []time.Duration) time.Duration {
 	slices.Sort(d)
 	return d[len(d)/2]
 }
-
-// BenchmarkRoundTrip compares a trivial command on a running VM, at the provider, with the same command forked and
-// waited for by the guest itself. The two are taken in turn.
-func BenchmarkRoundTrip(b *testing.B) {
-	p, spec := benchProvider(b)
-	ctx := context.Background()
-	sb, err := p.Create(ctx, spec)
-	require.NoError(b, err)
-	defer func() { require.NoError(b, sb.Destroy(ctx)) }()
-	w, err := sb.Open(ctx, sandbox.WorldSpec{ID: "bench", Env: benchEnv})
-	require.NoError(b, err)
-	client := sb.(*vm).Client
-	var trip, fork, ping []time.Duration
-	for b.Loop() {
-		for range 50 { // one alone says little
-			begin := time.Now()
-			res, err := w.Run(ctx, sandbox.Command{Argv: []string{"/bin/true"}}, io.Discard, io.Discard)
-			trip = append(trip, time.Since(begin))
-			require.NoError(b, err)
-			require.Zero(b, res.ExitCode)
-			took, err := client.Ping(ctx, "/image/bin/busybox", "true") // what /bin/true leads to
-			fork = append(fork, took)
-			require.NoError(b, err)
-			begin = time.Now()
-			_, err = client.Ping(ctx)
-			ping = append(ping, time.Since(begin))
-			require.NoError(b, err)
-		}
-	}
-	b.ReportMetric(float64(median(trip).Microseconds())/1e3, "ms/round-trip")
-	b.ReportMetric(float64(median(fork).Microseconds())/1e3, "ms/fork-and-wait")
-	b.ReportMetric(float64(median(ping).Microseconds())/1e3, "ms/ping")
-	b.ReportMetric(float64(median(trip))/float64(median(fork)), "ratio")
-}
