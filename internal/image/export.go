@@ -81,7 +81,7 @@ func (e *exporter) file() error {
 	}
 	at := phase(e.tell, "writing the image", e.img.Size())
 	for _, f := range e.img.Manifest.Files {
-		if err := e.copy(at, f.Name, filepath.Join(e.img.Dir, filepath.FromSlash(f.Name)), f.Size); err != nil {
+		if err := e.copyFile(at, f.Name, filepath.Join(e.img.Dir, filepath.FromSlash(f.Name)), f.Size); err != nil {
 			return err
 		}
 	}
@@ -100,17 +100,21 @@ func (e *exporter) head(name string, size int64) error {
 	return e.tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o444, ModTime: exportTime})
 }
 
-// copy adds the file at path, which must have size bytes.
-func (e *exporter) copy(at *said, name, path string, size int64) error {
+// copyFile adds the file at path, which must have size bytes.
+func (e *exporter) copyFile(at *said, name, path string, size int64) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	return e.copy(at, name, f, size)
+}
+
+func (e *exporter) copy(at *said, name string, r io.Reader, size int64) error {
 	if err := e.head(name, size); err != nil {
 		return err
 	}
-	_, err = io.CopyN(e.tw, at.count(whileAlive(e.ctx, f)), size)
+	_, err := io.CopyN(e.tw, at.count(whileAlive(e.ctx, r)), size)
 	return err
 }
 

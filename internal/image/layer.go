@@ -20,9 +20,13 @@ type layer struct {
 	diffID v1.Hash // of the tar before it was packed
 }
 
-func (l *layer) remove() { os.Remove(l.path) }
+func (l *layer) close() {
+	l.file.Close()
+	os.Remove(l.file.Name()) // where it could not be removed while it was open
+}
 
-// layer makes the layer in dir. The file must be removed by the caller.
+// layer makes the layer in dir. It loses its name at once, where the system allows that: nothing is left of it when joy
+// is killed. The caller closes it.
 func (e *exporter) layer(dir string) (l *layer, err error) {
 	root, err := os.Open(e.img.Root())
 	if err != nil {
@@ -41,13 +45,11 @@ func (e *exporter) layer(dir string) (l *layer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l = &layer{blob: blob{path: out.Name()}}
+	_ = os.Remove(out.Name())
+	l = &layer{blob: blob{file: out}}
 	defer func() {
-		if cerr := out.Close(); err == nil {
-			err = cerr
-		}
 		if err != nil {
-			l.remove()
+			l.close()
 		}
 	}()
 	at := phase(e.tell, "making a layer of the root file system", 0)

@@ -136,7 +136,7 @@ func copyPlaced(tgz string, place func(string) string, tw *tar.Writer) error {
 		}
 		err = tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: h.Size, ModTime: npmTime})
 		if err == nil {
-			_, err = io.Copy(tw, tr)
+			_, err = io.CopyN(tw, tr, h.Size)
 		}
 		if err != nil {
 			return err

@@ -3,6 +3,8 @@ package image
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,7 +43,7 @@ func (e *exporter) oci(tempDir string) error {
 	if err != nil {
 		return err
 	}
-	defer layer.remove()
+	defer layer.close()
 	var blobs []blob
 	add := func(mediaType types.MediaType, v any) (v1.Descriptor, error) {
 		text, err := json.Marshal(v)
@@ -99,10 +101,11 @@ func (e *exporter) oci(tempDir string) error {
 	return e.blobs(append(append(blobs, layer.blob), files...))
 }
 
-// blob is one blob of the archive: text, or a file.
+// blob is one blob of the archive: text, an open file, or the file at a path.
 type blob struct {
 	desc v1.Descriptor
 	text []byte
+	file *os.File
 	path string
 }
 
@@ -148,10 +151,13 @@ func (e *exporter) blobs(all []blob) error {
 		written[b.desc.Digest] = true
 		name := blobPrefix + b.desc.Digest.Hex
 		var err error
-		if b.path == "" {
+		switch {
+		case b.file != nil:
+			err = e.copy(at, name, io.NewSectionReader(b.file, 0, b.desc.Size), b.desc.Size)
+		case b.path != "":
+			err = e.copyFile(at, name, b.path, b.desc.Size)
+		default:
 			err = e.bytes(name, b.text)
-		} else {
-			err = e.copy(at, name, b.path, b.desc.Size)
 		}
 		if err != nil {
 			return err

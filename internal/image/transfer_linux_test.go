@@ -106,15 +106,16 @@ func add(extra ...item) func([]item) []item {
 }
 
 // manifestSays changes the manifest and names the image anew, as somebody who means it would.
-func manifestSays(change func(*Manifest)) func([]item) []item {
+func manifestSays(t *testing.T, change func(*Manifest)) func([]item) []item {
+	t.Helper()
 	return func(items []item) []item {
 		var m Manifest
-		if err := json.Unmarshal(items[0].data, &m); err != nil {
-			panic(err)
-		}
+		require.NoError(t, json.Unmarshal(items[0].data, &m))
 		change(&m)
 		m.Digest = m.ID()
-		items[0].data, _ = m.encode()
+		var err error
+		items[0].data, err = m.encode()
+		require.NoError(t, err)
 		return items
 	}
 }
@@ -146,11 +147,11 @@ func TestImportRefusesFile(t *testing.T) {
 		{"symlink", add(item{name: "x", head: link(tar.TypeSymlink, "/etc/passwd")}), `"x" in the archive is no ordinary file`},
 		{"hard link", add(item{name: "x", head: link(tar.TypeLink, KernelFile)}), "no ordinary file"},
 		{"device", add(item{name: "x", head: link(tar.TypeChar, "")}), "no ordinary file"},
-		{"file elsewhere", manifestSays(func(m *Manifest) { m.Files[0].Name = "../../../x" }), "bad file name"},
-		{"giant file", manifestSays(func(m *Manifest) { m.Files[0].Size = 1 << 50 }), "kernel has 14 bytes, the manifest says"},
+		{"file elsewhere", manifestSays(t, func(m *Manifest) { m.Files[0].Name = "../../../x" }), "bad file name"},
+		{"giant file", manifestSays(t, func(m *Manifest) { m.Files[0].Size = 1 << 50 }), "kernel has 14 bytes, the manifest says"},
 		{"giant entry", add(item{name: "x", head: func(h *tar.Header) { h.Size = 1 << 50 }}), "cut off"},
-		{"terminal codes", manifestSays(func(m *Manifest) { m.Packages = []Package{{Name: "a\x1b[2J"}} }), "bad text"},
-		{"programs out of order", manifestSays(func(m *Manifest) { m.Programs = []string{"b", "a"} }), "out of order"},
+		{"terminal codes", manifestSays(t, func(m *Manifest) { m.Packages = []Package{{Name: "a\x1b[2J"}} }), "bad text"},
+		{"programs out of order", manifestSays(t, func(m *Manifest) { m.Programs = []string{"b", "a"} }), "out of order"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
