@@ -63,6 +63,7 @@ var house = []room{
 	{0, "digest", "fault"},            // content has a name
 	{0, "git", ""},                    // a file of a past commit, without git
 	{0, "worldtest", ""},              // our own bundles' scripts, in tests, without a VM
+	{0, "nodetest", ""},               // the MCP servers and clients that tests talk to
 	{0, "image/squashfs", ""},         // a root file system read without mounting it
 	{0, "term", ""},                   // what a stream can show
 	{0, "fault", ""},                  // a failure a person can act on
