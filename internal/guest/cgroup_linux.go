@@ -103,14 +103,8 @@ func (w *world) blame() string {
 		return "oom"
 	case refused:
 		return "pids"
-	case diskFull():
+	case w.diskFull():
 		return "disk"
 	}
 	return ""
-}
-
-// diskFull reports whether the scratch disk has no room left, but for the odd block.
-func diskFull() bool {
-	var st unix.Statfs_t
-	return unix.Statfs(dirScratch, &st) == nil && st.Bavail < 16
 }

@@ -47,22 +47,30 @@ func restrict() error {
 	if err := seccomp.LoadFilter(filter); err != nil {
 		return fmt.Errorf("loading the seccomp filter: %w", err)
 	}
-	return denyForeignCalls()
+	return denyTheRest()
 }
 
-// denyForeignCalls refuses every call made through another architecture's table, such as int 0x80 on amd64: the filter
-// above knows the numbers of one table only and lets the others through. LoadFilter has set no_new_privs.
-func denyForeignCalls() error {
+// denyTheRest refuses every call made through another architecture's table, such as int 0x80 on amd64: the filter
+// above knows the numbers of one table only and lets the others through. It also answers as a file system without
+// attributes to whoever would change those of a file: with them a step could have its files counted as another's, and
+// its share of the disk would be no limit. LoadFilter has set no_new_privs.
+func denyTheRest() error {
 	info, err := arch.GetInfo("")
 	if err != nil {
 		return err
 	}
-	const offsetOfArch = 4 // in struct seccomp_data (seccomp(2))
+	const offsetOfNr, offsetOfArch, offsetOfRequest = 0, 4, 16 + 8 // in struct seccomp_data (seccomp(2)); ioctl's second argument
 	code := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offsetOfArch},
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(info.ID), Jf: 1},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(info.ID), Jf: 6},
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offsetOfNr},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_IOCTL, Jf: 3},
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offsetOfRequest}, // the kernel, too, takes its lower half only
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: fsIocSetFlags, Jt: 3},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: fsIocFSSetXattr, Jt: 2},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOTTY)},
 	}
 	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
 	_, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program))) //nolint:gosec // prctl(2) takes an address

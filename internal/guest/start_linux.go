@@ -35,7 +35,7 @@ func start(s *guestproto.Start) (*guestproto.Boot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := (mount{scratch, dirScratch, "ext4", unix.MS_NODEV | unix.MS_NOSUID | unix.MS_NOATIME, ""}).make(); err != nil {
+	if err := mountScratch(scratch); err != nil {
 		return nil, err
 	}
 	boot, err := inspect()
@@ -54,6 +54,9 @@ var sysctls = map[string]string{
 	"fs/file-max":                   "9223372036854775807",
 	"fs/inotify/max_user_instances": "1048576",
 	"fs/pipe-user-pages-soft":       "0",
+	// Memory is bounded where it is used: a step that asks for more than there is learns of it by being ended for it,
+	// with the reason on record, whether it asks at once or little by little.
+	"vm/overcommit_memory": "1",
 }
 
 // reseed mixes the host's entropy into the kernel's pool, credits it and makes the kernel use it at once
@@ -184,6 +187,9 @@ func limitWorlds(boot *guestproto.Boot, s *guestproto.Start) error {
 	for name, value := range map[string]int64{
 		"memory.max": max(boot.Memory-s.Reserve, 16<<20),
 		"pids.max":   int64(threads / 4 * 3),
+		// The guest's own processes, which weigh 100 and work only when they are asked to, come first: an order to kill
+		// must not wait for what is to be killed.
+		"cpu.weight": 10,
 	} {
 		if err := os.WriteFile(filepath.Join(dirSteps, name), strconv.AppendInt(nil, value, 10), 0); err != nil {
 			return err

@@ -75,10 +75,10 @@ func newWorld(id string, spec guestproto.Open, limits guestproto.Start, keeper f
 }
 
 func (w *world) make(lower []string, spec guestproto.Open, limits guestproto.Start, keeper func() (*keeperProcess, error)) error {
-	if err := w.makeDirs(spec.ReadOnly); err != nil {
+	if err := w.makeDirs(spec); err != nil {
 		return err
 	}
-	if err := w.makeCgroup(limits.Pids); err != nil {
+	if err := w.makeCgroup(limits.Pids, spec.Alone); err != nil {
 		return err
 	}
 	k, err := keeper()
@@ -103,15 +103,18 @@ func validID(id string) bool {
 	return strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-func (w *world) makeDirs(readOnly []string) error {
+func (w *world) makeDirs(spec guestproto.Open) error {
 	if err := os.MkdirAll(filepath.Dir(w.dir), 0o700); err != nil {
 		return err
 	}
 	if err := os.Mkdir(w.dir, 0o755); err != nil {
 		return err
 	}
+	if err := w.limitDisk(spec.Alone); err != nil {
+		return err
+	}
 	dirs := []string{"upper", "work", "root", "workspace", "workspace/in", "workspace/out", "workspace/skills"}
-	for _, dir := range readOnly {
+	for _, dir := range spec.ReadOnly {
 		if !filepath.IsLocal(dir) {
 			return fmt.Errorf("directory %q leaves /workspace", dir)
 		}
@@ -125,12 +128,11 @@ func (w *world) makeDirs(readOnly []string) error {
 	return nil
 }
 
-func (w *world) makeCgroup(pids int) error {
+func (w *world) makeCgroup(pids int, alone bool) error {
 	if err := os.Mkdir(w.cgroup, 0o755); err != nil {
 		return err
 	}
-	// When memory runs out, the kernel ends the whole step that is to blame and not a process here and there.
-	if err := os.WriteFile(w.cgroup+"/memory.oom.group", []byte("1"), 0); err != nil {
+	if err := w.limitMemory(alone); err != nil {
 		return err
 	}
 	return os.WriteFile(w.cgroup+"/pids.max", []byte(strconv.Itoa(pids)), 0)

@@ -88,6 +88,7 @@ type Open struct {
 	Keep     string            `json:"keep,omitempty"`
 	Env      map[string]string `json:"env"`
 	ReadOnly []string          `json:"read_only,omitempty"`
+	Alone    bool              `json:"alone,omitempty"` // it need leave no room for other worlds
 }
 
 // Put says where the tar that follows is unpacked, relative to /workspace.

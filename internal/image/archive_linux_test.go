@@ -88,7 +88,7 @@ func (a *testArchive) addKernel(changes files) {
 		mods + "drivers/block/virtio_blk.ko":             module("depends=virtio"),
 		mods + "drivers/char/hw_random/virtio-rng.ko":    module("depends=virtio"),
 		mods + "fs/squashfs/squashfs.ko":                 module("depends="),
-		"lib/modules/6.1.0-1/modules.builtin":            []byte("kernel/fs/overlayfs/overlay.ko\n"),
+		"lib/modules/6.1.0-1/modules.builtin":            []byte("kernel/fs/overlayfs/overlay.ko\nkernel/fs/quota/quota_v2.ko\n"),
 		mods + "net/unrelated.ko":                        []byte("not even an ELF file"),
 	}
 	for path, data := range changes {

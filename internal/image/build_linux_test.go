@@ -108,7 +108,7 @@ func TestBuildTiny(t *testing.T) {
 	require.Empty(t, leftovers(t, o.CacheDir))
 	require.NoError(t, Verify(img))
 	require.Equal(t, "6.1.0-1", img.Manifest.Kernel)
-	require.Equal(t, []string{ // by level; overlay is built in
+	require.Equal(t, []string{ // by level; overlay and quota_v2 are built in
 		"modules/00-squashfs.ko", "modules/00-virtio_pci_modern_dev.ko", "modules/00-virtio_ring.ko", "modules/01-virtio.ko",
 		"modules/02-virtio_blk.ko", "modules/02-virtio_console.ko", "modules/02-virtio_pci.ko",
 	}, img.Modules())

@@ -19,7 +19,7 @@ import (
 )
 
 // Rules is the version of the recipes. An image of other rules stays usable by its digest, but Build makes a new one.
-const Rules = 4
+const Rules = 5
 
 // Schema is the format of manifest.json.
 const Schema = "joy.image/1"

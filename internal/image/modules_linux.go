@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// wantedModules is what a VM needs before and for its root file system, in this order; what they depend on is found
-// in themselves. Everything else (ext4, tmpfs, PCI, ACPI) is built into Debian's kernel.
+// wantedModules is what a VM needs before and for its file systems, in this order; what they depend on is found in
+// themselves. Everything else (ext4, tmpfs, PCI, ACPI) is built into Debian's kernel.
 var wantedModules = []string{
-	"virtio_pci", "virtio_console", "virtio_blk", "squashfs", "overlay",
+	"virtio_pci", "virtio_console", "virtio_blk", "squashfs", "overlay", "quota_v2",
 }
 
 // moduleName is the kernel's own form of a module's name.

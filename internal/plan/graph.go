@@ -88,3 +88,14 @@ func Ancestors(p *Plan, id string) map[string]bool {
 	add(id)
 	return out
 }
+
+// Alone says whether no other step that needs a VM can run beside the step id: each of them is before it or after it.
+func Alone(p *Plan, id string) bool {
+	before := Ancestors(p, id)
+	for _, s := range p.Steps {
+		if s.ID != id && s.NeedsVM() && !before[s.ID] && !Ancestors(p, s.ID)[id] {
+			return false
+		}
+	}
+	return true
+}

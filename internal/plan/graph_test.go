@@ -39,3 +39,14 @@ func TestWaves(t *testing.T) {
 	left := graphOf([]string{"a", "b"}, []string{"b", "a"}, []string{"c"}, []string{"d", "a"})
 	require.Equal(t, [][]string{{"c"}}, Waves(left))
 }
+
+func TestAlone(t *testing.T) {
+	p := graphOf([]string{"a"}, []string{"b", "a"}, []string{"c", "a"}, []string{"d", "b", "c"}, []string{"call", "a"})
+	for i := range p.Steps {
+		p.Steps[i].Sandbox.Required = p.Steps[i].ID != "call"
+	}
+	for id, want := range map[string]bool{"a": true, "b": false, "c": false, "d": true} {
+		require.Equal(t, want, Alone(p, id), id)
+	}
+	require.True(t, Alone(graphOf([]string{"a"}), "a"))
+}

@@ -65,7 +65,7 @@ func (r *run) setupData() ledger.Data {
 // world is closed, which ends everything in it, and what it wrote over the image is the layer of all later worlds.
 func (r *run) setup(ctx, runCtx context.Context, s plan.Step, res *result) *Failure {
 	return r.inVM(ctx, runCtx, s, func(sb sandbox.Sandbox, token string) *Failure {
-		w, err := sb.Open(ctx, sandbox.WorldSpec{ID: setup, Env: baseEnvironment(token), ReadOnly: []string{setup}, Keep: setup})
+		w, err := sb.Open(ctx, sandbox.WorldSpec{ID: setup, Env: baseEnvironment(token), ReadOnly: []string{setup}, Keep: setup, Alone: true})
 		if err != nil {
 			return r.failureOf(ctx, s, err)
 		}

@@ -28,7 +28,7 @@ const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 // artifacts of its direct predecessors. Nothing else of the host, and nothing of another step.
 func (r *run) world(ctx context.Context, sb sandbox.Sandbox, s plan.Step, skill plan.Skill, in *input, up map[string]*result, env map[string]string) (sandbox.World, error) {
 	dir := path.Join("skills", skill.Name)
-	w, err := sb.Open(ctx, sandbox.WorldSpec{ID: s.ID, Layers: r.layers(), Env: env, ReadOnly: []string{dir}})
+	w, err := sb.Open(ctx, sandbox.WorldSpec{ID: s.ID, Layers: r.layers(), Env: env, ReadOnly: []string{dir}, Alone: plan.Alone(r.Plan, s.ID)})
 	if err != nil {
 		return nil, err
 	}

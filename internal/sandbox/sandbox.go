@@ -84,6 +84,9 @@ type WorldSpec struct {
 	// Keep names the layer that the world's writes over the image become when it is closed without an error, for later
 	// worlds to name in Layers; nothing of /workspace is in it. Empty: they are removed. A name is given once.
 	Keep string
+	// Alone says that no other world will be open beside it: it may use all of the VM's memory and disk. Without it, a
+	// world that uses up all it can leaves a quarter of each to the others.
+	Alone bool
 }
 
 // World is one step's view of the VM. Put, Run and Collect may be called until Close; Close also ends calls in progress.

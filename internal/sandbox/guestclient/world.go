@@ -38,7 +38,7 @@ func (c *Client) Open(ctx context.Context, spec sandbox.WorldSpec) (sandbox.Worl
 	c.mu.Unlock()
 	w.close = sync.OnceValue(w.end)
 	_, err := c.call(ctx, guestproto.Request{Op: guestproto.OpOpen, World: spec.ID, Open: &guestproto.Open{
-		Layers: spec.Layers, Keep: spec.Keep, Env: spec.Env, ReadOnly: spec.ReadOnly,
+		Layers: spec.Layers, Keep: spec.Keep, Env: spec.Env, ReadOnly: spec.ReadOnly, Alone: spec.Alone,
 	}}, nil)
 	if err != nil {
 		go func() { _ = w.close() }() // what the guest may have begun

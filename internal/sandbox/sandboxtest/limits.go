@@ -76,15 +76,7 @@ func testLimits(t *testing.T, r *room) {
 		require.NoError(t, w.Close(t.Context()))
 	})
 
-	t.Run("disk", func(t *testing.T) {
-		w := r.world(t, sandboxWorld)
-		out := w.run(t, shell(`dd if=/dev/zero of=/workspace/big bs=1M count=1000`))
-		require.NotZero(t, out.ExitCode)
-		require.Equal(t, "disk", out.Reason)
-		require.NoError(t, w.Close(t.Context()))
-		next := r.world(t, sandboxWorld)
-		next.sh(t, `dd if=/dev/zero of=/etc/big bs=1M count=50`)
-	})
+	testShares(t, r)
 
 	t.Run("directories deeper than anyone follows", func(t *testing.T) {
 		w := r.world(t, sandboxWorld)

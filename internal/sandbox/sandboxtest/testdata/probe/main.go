@@ -20,7 +20,7 @@ import (
 func main() {
 	commands := map[string]func([]string) error{
 		"calls": calls, "as": as, "shm": shm, "mq": mq, "abstract": abstract, "socket": socket, "door": door,
-		"attribute": attribute,
+		"attribute": attribute, "project": project,
 	}
 	run := commands[os.Args[1]]
 	if err := run(os.Args[2:]); err != nil {

@@ -1,0 +1,87 @@
+package sandboxtest
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/joystream-ai/joy/internal/sandbox"
+)
+
+// quarter is what every world leaves of the memory to others, in MB, less what the VM needs itself.
+const quarter = `20`
+
+// testShares: a world that takes all it can get leaves room for others, unless it was said to be alone.
+func testShares(t *testing.T, r *room) {
+	for name, script := range map[string]string{
+		"disk, in the workspace": `dd if=/dev/zero of=/workspace/big bs=1M count=1000`,
+		"disk, in the root":      `dd if=/dev/zero of=/etc/big bs=1M count=1000`,
+		"files":                  `mkdir many && cd many && seq 30000 | xargs touch`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			other, w := r.world(t, sandboxWorld), r.world(t, sandboxWorld)
+			out := w.run(t, shell(script))
+			require.NotZero(t, out.ExitCode)
+			require.Equal(t, "disk", out.Reason, "%.300s", out.stderr)
+			other.sh(t, `dd if=/dev/zero of=/workspace/f bs=1M count=10 && dd if=/dev/zero of=/etc/f bs=1M count=10`)
+			other.sh(t, `mkdir d && cd d && seq 500 | xargs touch`)
+			require.NoError(t, w.Close(t.Context()))
+			other.sh(t, `dd if=/dev/zero of=/etc/big bs=1M count=50`)
+		})
+	}
+
+	t.Run("disk, alone", func(t *testing.T) {
+		share := r.world(t, sandboxWorld)
+		size := func(w *world) int { return atoi(t, w.sh(t, `df -k /workspace | tail -n 1 | awk '{print $2}'`)) }
+		part := size(share)
+		require.NoError(t, share.Close(t.Context()))
+		w := r.world(t, sandbox.WorldSpec{Alone: true})
+		all := size(w)
+		require.InDelta(t, 0.75, float64(part)/float64(all), 0.05)
+		out := w.run(t, shell(`dd if=/dev/zero of=/workspace/big bs=1M count=1000`))
+		require.Equal(t, "disk", out.Reason, "%.300s", out.stderr)
+		require.Greater(t, atoi(t, w.sh(t, `du -k big | cut -f1`)), part)
+	})
+
+	t.Run("nobody's files become another's", func(t *testing.T) {
+		w := r.probed(t, sandbox.WorldSpec{ID: "projects"})
+		for _, path := range []string{"/workspace", "/workspace/f", "/etc", "/etc/hosts", "/root", "/tmp"} {
+			w.sh(t, `touch /workspace/f; mkdir -p /root /tmp; probe project `+path)
+		}
+		// Neither a rename nor a link takes a file out of what is counted.
+		out := w.run(t, shell(`dd if=/dev/zero of=big bs=1M count=1000; mv big out/big; ln out/big bigger; dd if=/dev/zero of=more bs=1M count=2`))
+		require.NotZero(t, out.ExitCode)
+		require.Equal(t, "disk", out.Reason)
+	})
+
+	t.Run("memory", func(t *testing.T) {
+		// Nothing of what fills the memory belongs to a process: the next one that asks for some must not be the
+		// neighbour's.
+		w, other := r.world(t, sandboxWorld), r.world(t, sandboxWorld)
+		w.run(t, shell(`for i in 1 2 3; do dd if=/dev/zero of=/dev/shm/$i bs=1M count=60; done`))
+		out := other.run(t, shell(`dd if=/dev/zero of=/dev/null bs=`+quarter+`M count=3`))
+		require.Zero(t, out.ExitCode, "a neighbour was harmed: %+v", out.Result)
+	})
+
+	t.Run("processor", func(t *testing.T) {
+		// Thirty busy processes beside one: the one gets about as much as all of them.
+		w, other := r.world(t, sandboxWorld), r.world(t, sandboxWorld)
+		const work = `i=0; while [ $i -lt 15000 ]; do i=$((i+1)); done`
+		quiet := other.run(t, shell(work)).Duration
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		up := &watch{want: "up\n", found: make(chan struct{})}
+		go func() {
+			_, err := w.Run(ctx, shell(`for i in $(seq 30); do while :; do :; done & done; echo up; wait`), up, io.Discard)
+			ended <- err
+		}()
+		<-up.found
+		beside := other.run(t, shell(work)).Duration
+		cancel()
+		require.ErrorIs(t, <-ended, context.Canceled)
+		t.Logf("alone %s, beside thirty %s", quiet, beside)
+		require.Less(t, beside, 10*quiet)
+	})
+}
