@@ -142,6 +142,12 @@ func (c *Client) end(cause error) {
 	}
 }
 
+// Fail ends the session for a cause that only the provider can see: the guest will not answer again.
+func (c *Client) Fail(cause error) {
+	c.end(cause)
+	c.session.Close()
+}
+
 // broken ends a session whose guest does not keep the protocol.
 func (c *Client) broken(err error) error {
 	c.end(fmt.Errorf("the guest broke the protocol: %w", err))

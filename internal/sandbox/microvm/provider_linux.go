@@ -54,7 +54,7 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 	}
 	info := m.info(spec, proc)
 	info.StartReason = reason
-	return &vm{Client: client, proc: proc, info: info}, nil
+	return newVM(client, proc, info), nil
 }
 
 // connect waits for the guest, makes sure of what holds QEMU and brings the guest to life.
@@ -124,6 +124,12 @@ type vm struct {
 
 	mu        sync.Mutex
 	destroyed bool
+}
+
+// newVM watches over what has been brought to life.
+func newVM(client *guestclient.Client, proc *process, info sandbox.Info) *vm {
+	go proc.watchStopped(client.Fail)
+	return &vm{Client: client, proc: proc, info: info}
 }
 
 func (v *vm) Info() sandbox.Info { return v.info }

@@ -74,7 +74,7 @@ func (m *machine) startFromSnapshot(ctx context.Context, spec sandbox.Spec) (v *
 		_ = os.Chtimes(snap.Path, time.Time{}, time.Now()) // those used longest ago go first
 		info := m.info(spec, proc)
 		info.Start = "snapshot"
-		return &vm{Client: client, proc: proc, info: info}, "", nil
+		return newVM(client, proc, info), "", nil
 	}
 	if unheld == nil && !errors.Is(err, errUnfit) {
 		err = proc.explain(err)
