@@ -130,6 +130,8 @@ func (c *command) failure() error {
 		return errors.New("the step ran out of memory and was ended")
 	case c.res.Reason == "pids":
 		return fmt.Errorf("the step started too many processes; exit status %d", c.res.ExitCode)
+	case c.res.Reason == "disk":
+		return fmt.Errorf("the step filled its share of the disk; exit status %d", c.res.ExitCode)
 	case c.res.Signal != "":
 		return fmt.Errorf("the script was ended by %s", c.res.Signal)
 	}

@@ -67,6 +67,7 @@ func TestKindsOfFailure(t *testing.T) {
 		"a signal":            {result: sandbox.Result{ExitCode: 137, Signal: "SIGKILL"}, kind: fault.Agent, want: "ended by SIGKILL", exit: 137},
 		"out of memory":       {result: sandbox.Result{ExitCode: 137, Signal: "SIGKILL", Reason: "oom"}, kind: fault.Agent, want: "out of memory", exit: 137},
 		"too many processes":  {result: sandbox.Result{ExitCode: 254, Reason: "pids"}, kind: fault.Agent, want: "too many processes", exit: 254},
+		"a full disk":         {result: sandbox.Result{ExitCode: 1, Reason: "disk"}, stdout: "{}", kind: fault.Agent, want: "filled its share of the disk", exit: 1},
 		"no result":           {kind: fault.Agent, want: "printed no result", exit: 0},
 		"could not be run":    {err: errors.New("exec python3: no such file"), kind: fault.Agent, want: "no such file", exit: -1},
 		"what nobody has":     {result: sandbox.Result{ExitCode: 1 << 60}, stdout: "{}", kind: fault.Agent, want: "exit status that there is not", exit: -1},
