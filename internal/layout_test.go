@@ -42,11 +42,13 @@ var house = []room{
 
 	{2, "broker", "egress secret artifact ledger plan policy guestproto digest fault"}, // decide, record, act
 
-	{2, "connection", "secret digest fault"}, // an outside service, kept at arm's length
-	{2, "queue", "state policy fault"},       // who may have a VM now
-	{2, "sandbox", "policy fault"},           // the contract of a VM
-	{2, "secret", "policy digest fault"},     // names to values, late; trust; the scrubber
-	{2, "state", "fault"},                    // .joy and the index of live runs
+	{2, "operator", "signature plan policy digest fault"}, // what the machine's owner lets any plan do
+	{2, "trust", "agent secret state digest fault"},       // what a user allowed a project to start, contact and be given
+	{2, "connection", "secret digest fault"},              // an outside service, kept at arm's length
+	{2, "queue", "state policy fault"},                    // who may have a VM now
+	{2, "sandbox", "policy fault"},                        // the contract of a VM
+	{2, "secret", "policy digest fault"},                  // names to values, late and for one origin; the scrubber
+	{2, "state", "fault"},                                 // .joy and the index of live runs
 
 	{1, "agent", "policy digest fault"},    // joy.yaml
 	{1, "skill", "policy digest fault"},    // one bundle, with evidence
