@@ -57,12 +57,22 @@ func testShares(t *testing.T, r *room) {
 	})
 
 	t.Run("memory", func(t *testing.T) {
-		// Nothing of what fills the memory belongs to a process: the next one that asks for some must not be the
-		// neighbour's.
+		// Files that belong to no process, and processes that are each smaller than the neighbour's: were there one
+		// limit for both worlds, the neighbour would be the one to end.
 		w, other := r.world(t, sandboxWorld), r.world(t, sandboxWorld)
-		w.run(t, shell(`for i in 1 2 3; do dd if=/dev/zero of=/dev/shm/$i bs=1M count=60; done`))
-		out := other.run(t, shell(`dd if=/dev/zero of=/dev/null bs=`+quarter+`M count=3`))
+		up := &watch{want: "up\n", found: make(chan struct{})}
+		ended := make(chan outcome, 1)
+		go func() {
+			res, err := w.Run(t.Context(), shell(`dd if=/dev/zero of=/dev/shm/x bs=1M; echo up
+				for i in $(seq 12); do dd if=/dev/zero of=/dev/null bs=5M count=100000 & done; wait`), up, io.Discard)
+			ended <- outcome{Result: res, stderr: errText(err)}
+		}()
+		<-up.found
+		out := other.run(t, shell(`dd if=/dev/zero of=/dev/null bs=`+quarter+`M count=40`))
 		require.Zero(t, out.ExitCode, "a neighbour was harmed: %+v", out.Result)
+		hog := <-ended
+		require.Empty(t, hog.stderr)
+		require.Equal(t, "oom", hog.Reason)
 	})
 
 	t.Run("processor", func(t *testing.T) {
