@@ -99,6 +99,7 @@ func TestLockKeys(t *testing.T) {
 	}
 	keys("", reflect.TypeFor[plan.Plan]())
 	keys("skills[].", reflect.TypeFor[plan.Skill]())
+	keys("connections{}.", reflect.TypeFor[plan.Connection]())
 	keys("steps[].", reflect.TypeFor[plan.Step]())
 	require.ElementsMatch(t, want, column(rows(t, "lock-format.md", "keys"), 0))
 }

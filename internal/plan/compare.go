@@ -194,17 +194,6 @@ func (c *comparison) skills(old, new []Skill) {
 
 func filePath(f File) string { return f.Path }
 
-func (c *comparison) connections(old, new map[string]Connection) {
-	named(c, "connection", "connection", entries(old), entries(new), func(what string, a, b Connection) {
-		named(c, what+": tool", "tool", entries(a.Tools), entries(b.Tools), func(what string, a, b Tool) {
-			c.value(what, "tool", a.Digest, b.Digest)
-		}, nil)
-		named(c, what+": file", "connection.file", keyed(a.Files, filePath), keyed(b.Files, filePath), nil, nil)
-		a.Tools, b.Tools, a.Files, b.Files = nil, nil, nil, nil
-		c.fields(what, "connection", a, b)
-	}, nil)
-}
-
 func (c *comparison) steps(old, new []Step) {
 	id := func(s Step) string { return s.ID }
 	grants := func(what string, a, b Step) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
 )
 
@@ -98,6 +99,11 @@ func FuzzDecode(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte(strings.Replace(string(good), `"rules"`, `"RULES"`, 1)))
 	f.Add([]byte(`{"lock_version":1}`))
+	for _, definition := range []string{odd, `{"name":"upload","n":1.0}`, `{"name":"upload","n":[1e400,-0,0.10]}`, `{"name":"upload","\u2028":"\u2028"}`} {
+		p := sample(f)
+		p.Connections["drive"].Tools["upload"] = Tool{Digest: digest.Bytes([]byte(definition)), Definition: json.RawMessage(definition)}
+		f.Add(encode(f, p))
+	}
 	f.Add([]byte("{\"lock_version\":1,\"steps\":[{\"with\":{\"a\":1.0}}]}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := Decode(data, "joy.lock")

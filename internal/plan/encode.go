@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/policy"
@@ -32,11 +33,17 @@ func Encode(p *Plan) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Digest names p: sha256:… over the canonical JSON of everything in it but plan_digest.
+// Digest names p: sha256:… over the canonical JSON of everything in it but plan_digest and the definitions of tools,
+// each of which has a digest of its own beside it.
 func Digest(p *Plan) (string, error) {
 	full, err := normal(p)
 	if err != nil {
 		return "", err
+	}
+	for _, c := range full.Connections {
+		for name, t := range c.Tools {
+			c.Tools[name] = Tool{Digest: t.Digest}
+		}
 	}
 	raw, err := plainJSON(full)
 	if err != nil {
@@ -77,12 +84,14 @@ func normal(p *Plan) (Plan, error) {
 	n.Connections = make(map[string]Connection, len(p.Connections))
 	for name, conn := range p.Connections {
 		conn.Env, conn.Files = list(conn.Env), list(conn.Files)
+		secrets := make(map[string]string, len(conn.Secrets))
+		maps.Copy(secrets, conn.Secrets)
 		tools := make(map[string]Tool, len(conn.Tools))
 		for id, t := range conn.Tools {
-			t.Definition = c.object(t.Definition, "definition")
+			t.Definition = c.text(t.Definition, "the definition of "+name+"."+id)
 			tools[id] = t
 		}
-		conn.Tools = tools
+		conn.Secrets, conn.Tools = secrets, tools
 		n.Connections[name] = conn
 	}
 	n.Allow = list(p.Allow)
@@ -116,10 +125,19 @@ func list[T any](in []T) []T { return append(make([]T, 0, len(in)), in...) }
 type canon struct{ err error }
 
 func (c *canon) raw(raw json.RawMessage, what string) json.RawMessage {
+	return c.by(digest.CanonicalJSON, raw, what)
+}
+
+// text keeps the spelling of numbers.
+func (c *canon) text(raw json.RawMessage, what string) json.RawMessage {
+	return c.by(digest.CanonicalText, raw, what)
+}
+
+func (c *canon) by(form func([]byte) ([]byte, error), raw json.RawMessage, what string) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
 	}
-	out, err := digest.CanonicalJSON(raw)
+	out, err := form(raw)
 	if err != nil {
 		if c.err == nil {
 			c.err = fmt.Errorf("encode %s: %w", what, err)

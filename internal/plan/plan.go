@@ -102,28 +102,32 @@ type Evidence struct {
 	Detail string `json:"detail"` // what was seen, in words a person would use
 }
 
-// Connection pins an outside service. Its tools are pinned by the broker.
+// Connection pins an outside service and those of its tools that a step is granted.
 type Connection struct {
-	Transport  string          `json:"transport"` // stdio | http
-	Argv       []string        `json:"argv,omitempty"`
-	URL        string          `json:"url,omitempty"`
-	Env        []string        `json:"env"`   // names only
-	Files      []File          `json:"files"` // files of argv inside the project
-	Server     *Server         `json:"server"`
-	Unconfined string          `json:"unconfined,omitempty"`
-	Tools      map[string]Tool `json:"tools"`
+	Transport  string            `json:"transport"` // stdio | http
+	Argv       []string          `json:"argv,omitempty"`
+	URL        string            `json:"url,omitempty"`
+	Env        []string          `json:"env"`     // names of variables, sorted
+	Secrets    map[string]string `json:"secrets"` // a variable of Env, or Bearer for a URL, to "secret:NAME"; never a value
+	Files      []File            `json:"files"`   // files of argv inside the project, sorted by path
+	Server     *Server           `json:"server"`  // nil: it did not name itself
+	Unconfined string            `json:"unconfined,omitempty"`
+	Tools      map[string]Tool   `json:"tools"`
 }
+
+// Transports of a connection.
+const (
+	Stdio = "stdio"
+	HTTP  = "http"
+)
+
+// Bearer is the key of Secrets for what is sent to a URL.
+const Bearer = "bearer"
 
 // Server is how a connection's server named itself.
 type Server struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
-}
-
-// Tool pins one tool's raw definition.
-type Tool struct {
-	Digest     string          `json:"digest"`
-	Definition json.RawMessage `json:"definition"`
 }
 
 // Pins is one digest (sha256:…) for each architecture; nil is not resolved yet.

@@ -117,25 +117,6 @@ func (v *validator) skills() {
 	}
 }
 
-func (v *validator) connections() {
-	for _, name := range sortedKeys(v.p.Connections) {
-		c := v.p.Connections[name]
-		stdio := c.Transport == "stdio" && len(c.Argv) > 0 && c.URL == ""
-		http := c.Transport == "http" && len(c.Argv) == 0 && c.URL != ""
-		v.hold(idRule.MatchString(name) && (stdio || http), name, "connection %q: name, transport and address do not fit", name)
-		for _, e := range c.Env {
-			v.hold(envRule.MatchString(e), e, "connection %s: %q is not the name of a variable", name, e)
-		}
-		for _, f := range c.Files {
-			v.pin(f)
-		}
-		for _, tool := range sortedKeys(c.Tools) {
-			t := c.Tools[tool]
-			v.hold(t.Digest == digest.Bytes(t.Definition), tool, "tool %s.%s: the digest does not fit its definition", name, tool)
-		}
-	}
-}
-
 func (v *validator) image() {
 	i := v.p.Image
 	v.hold(slices.Contains(profiles, i.Profile), i.Profile, "image.profile %q is not known", i.Profile)

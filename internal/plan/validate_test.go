@@ -54,8 +54,6 @@ func TestNoLockLeadsOutside(t *testing.T) {
 		"no policy":           {func(p *Plan) { p.Policy.Memory = 0 }, "policy.memory"},
 		"image":               {func(p *Plan) { d := "latest"; p.Image.Microvm.AMD64 = &d }, "not a digest"},
 		"profile":             {func(p *Plan) { p.Image.Profile = "../x" }, "image.profile"},
-		"connection":          {func(p *Plan) { p.Connections["x"] = Connection{Transport: "exec"} }, `connection "x"`},
-		"tool":                {func(p *Plan) { p.Connections["drive"].Tools["upload"] = Tool{Digest: "sha256:x"} }, "tool drive.upload"},
 		"no step":             {func(p *Plan) { p.Steps = nil }, "1 to 2000 steps"},
 		"step id":             {func(p *Plan) { p.Steps[0].ID = "../x" }, "step id"},
 		"step setup":          {func(p *Plan) { p.Steps[2].ID = "setup" }, "step id"},

@@ -39,6 +39,7 @@ var widening = map[string]func(before, after any) string{
 	"connection.server":     replaced,
 	"connection.unconfined": another("the program is not confined"),
 	"connection.file":       replaced,
+	"connection.secret":     another("another secret"),
 	"tool":                  replaced,
 
 	"image.profile":       another("another image"),
@@ -69,7 +70,7 @@ func appears(kind string, old, added any) string {
 		return "a script runs before every step"
 	case "connection":
 		return "another service"
-	case "connection.env":
+	case "connection.env", "connection.secret":
 		return "another secret"
 	case "tool", "grant":
 		return "another tool"

@@ -19,7 +19,7 @@ func pinned(t *testing.T) *Plan {
 	p.Policy.Isolation, p.Policy.Start, p.Policy.Approvals = "hardware", "cold", "ask-all"
 	p.Policy.Providers = []string{"microvm"}
 	p.Policy.Egress = []string{"*.example.com"}
-	p.Connections["local"] = Connection{Transport: "stdio", Argv: []string{"bin/x"}, Env: []string{"A"}, Server: &Server{"n", "1"}}
+	p.Connections["local"] = Connection{Transport: "stdio", Argv: []string{"bin/x"}, Env: []string{"A"}, Secrets: map[string]string{"A": "secret:a"}, Server: &Server{"n", "1"}}
 	p.Steps[1].Tools[0].With = json.RawMessage(`{"channel":"C1"}`)
 	return p
 }
@@ -43,18 +43,24 @@ func TestWhatWidens(t *testing.T) {
 		"new step with a host": {"another host", func(p *Plan) {
 			p.Steps = append(p.Steps, Step{ID: "x", Kind: Script, Egress: []string{"a.example.com"}})
 		}},
-		"fixed argument":        {"no longer fixed", func(p *Plan) { p.Steps[1].Tools[0].With = nil }},
-		"other argument":        {"no longer fixed", func(p *Plan) { p.Steps[1].Tools[0].With = json.RawMessage(`{"channel":"C2"}`) }},
-		"more calls":            {"limit", func(p *Plan) { p.Steps[1].Tools[0].MaxCalls = 2 }},
-		"any number of calls":   {"limit", func(p *Plan) { p.Steps[1].Tools[0].MaxCalls = 0 }},
-		"host":                  {"another host", func(p *Plan) { p.Policy.Egress = append(p.Policy.Egress, "b.com") }},
-		"host of a step":        {"another host", func(p *Plan) { p.Steps[0].Egress = []string{"a.example.com"} }},
-		"host of setup":         {"another host", func(p *Plan) { p.Setup.Egress = []string{"a.example.com"} }},
-		"setup":                 {"a limit", func(p *Plan) { p.Setup.Timeout *= 2 }},
-		"connection":            {"another service", func(p *Plan) { p.Connections["x"] = Connection{Transport: "http", URL: "https://x"} }},
-		"url":                   {"another service", func(p *Plan) { connection(p, "drive", func(c *Connection) { c.URL = "https://x" }) }},
-		"argv":                  {"another program", func(p *Plan) { connection(p, "local", func(c *Connection) { c.Argv = []string{"sh"} }) }},
-		"secret":                {"another secret", func(p *Plan) { connection(p, "local", func(c *Connection) { c.Env = []string{"A", "B"} }) }},
+		"fixed argument":      {"no longer fixed", func(p *Plan) { p.Steps[1].Tools[0].With = nil }},
+		"other argument":      {"no longer fixed", func(p *Plan) { p.Steps[1].Tools[0].With = json.RawMessage(`{"channel":"C2"}`) }},
+		"more calls":          {"limit", func(p *Plan) { p.Steps[1].Tools[0].MaxCalls = 2 }},
+		"any number of calls": {"limit", func(p *Plan) { p.Steps[1].Tools[0].MaxCalls = 0 }},
+		"host":                {"another host", func(p *Plan) { p.Policy.Egress = append(p.Policy.Egress, "b.com") }},
+		"host of a step":      {"another host", func(p *Plan) { p.Steps[0].Egress = []string{"a.example.com"} }},
+		"host of setup":       {"another host", func(p *Plan) { p.Setup.Egress = []string{"a.example.com"} }},
+		"setup":               {"a limit", func(p *Plan) { p.Setup.Timeout *= 2 }},
+		"connection":          {"another service", func(p *Plan) { p.Connections["x"] = Connection{Transport: "http", URL: "https://x"} }},
+		"url":                 {"another service", func(p *Plan) { connection(p, "drive", func(c *Connection) { c.URL = "https://x" }) }},
+		"argv":                {"another program", func(p *Plan) { connection(p, "local", func(c *Connection) { c.Argv = []string{"sh"} }) }},
+		"variable":            {"another secret", func(p *Plan) { connection(p, "local", func(c *Connection) { c.Env = []string{"A", "B"} }) }},
+		"secret": {"another secret", func(p *Plan) {
+			connection(p, "local", func(c *Connection) { c.Secrets = map[string]string{"A": "secret:b"} })
+		}},
+		"bearer": {"another secret", func(p *Plan) {
+			connection(p, "drive", func(c *Connection) { c.Secrets = map[string]string{Bearer: "secret:b"} })
+		}},
 		"unconfined":            {"not confined", func(p *Plan) { connection(p, "local", func(c *Connection) { c.Unconfined = "r" }) }},
 		"server":                {"pin is replaced", func(p *Plan) { connection(p, "local", func(c *Connection) { c.Server = &Server{"n", "2"} }) }},
 		"tool definition":       {"pin is replaced", func(p *Plan) { p.Connections["drive"].Tools["upload"] = Tool{Digest: "other"} }},
@@ -132,7 +138,7 @@ func TestAFirstPlanIsComparedWithNothing(t *testing.T) {
 
 // TestEveryRuleHasAField keeps the table from naming what no plan has.
 func TestEveryRuleHasAField(t *testing.T) {
-	known := map[string]bool{"tool": true, "connection.file": true}
+	known := map[string]bool{"tool": true, "connection.file": true, "connection.secret": true}
 	var walk func(kind string, typ reflect.Type)
 	walk = func(kind string, typ reflect.Type) {
 		for i := range typ.NumField() {
