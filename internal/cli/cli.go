@@ -8,6 +8,8 @@ import (
 	"context"
 	"io"
 	"os"
+
+	"github.com/joystream-ai/joy/internal/egress"
 )
 
 // Env is what a command may see of the process it runs in. The zero value is the real process without signals.
@@ -18,6 +20,9 @@ type Env struct {
 	LookupEnv func(key string) (string, bool)
 	Dir       string           // absolute; what relative paths are relative to
 	Signals   <-chan os.Signal // delivered signals; nil when nobody sends any
+	// Egress reaches the hosts that a plan grants. The zero value, which joy itself uses, is this machine's resolver and
+	// network; no flag and no setting leads here.
+	Egress egress.Dialer
 }
 
 func (e Env) withDefaults() (Env, error) {

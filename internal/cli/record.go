@@ -97,6 +97,7 @@ func newRunDir(st *state.Dir) (state.Run, error) {
 func (r *record) execute(ctx context.Context, a *app, t *target, p sandbox.Provider, img string, in *inputs, secrets *secret.Set) runner.Outcome {
 	b := broker.New(broker.Config{
 		Workspace: t.plan.Agent.Workspace, Agent: t.plan.Agent.Name, Run: r.run.ID, Ledger: r.ledger, Secrets: secrets,
+		Dialer: a.env.Egress,
 	})
 	skip, skipCollect := context.WithCancel(context.Background())
 	defer skipCollect()
