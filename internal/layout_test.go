@@ -33,7 +33,7 @@ var house = []room{
 
 	{3, "build", "agent skill plan schema policy digest fault"},                                       // agent and skills to plan
 	{3, "runner", "plan sandbox broker secret artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
-	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest fault"},        // a QEMU machine of joy's own
+	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest thread fault"}, // a QEMU machine of joy's own
 	{3, "sandbox/sim", "sandbox policy fault"},                                                        // nothing happens, symbolically
 	{3, "sandbox/sandboxtest", "sandbox policy fault"},                                                // what every provider must pass
 	{3, "sandbox/guestclient", "sandbox guestproto policy fault"},                                     // the host's end of guestproto
@@ -44,7 +44,7 @@ var house = []room{
 
 	{2, "operator", "signature plan policy digest fault"}, // what the machine's owner lets any plan do
 	{2, "trust", "agent secret state digest fault"},       // what a user allowed a project to start, contact and be given
-	{2, "connection", "secret digest fault"},              // an outside service, kept at arm's length
+	{2, "connection", "secret thread digest fault"},       // an outside service, kept at arm's length
 	{2, "queue", "state policy fault"},                    // who may have a VM now
 	{2, "sandbox", "policy fault"},                        // the contract of a VM
 	{2, "secret", "policy digest fault"},                  // names to values, late and for one origin; the scrubber
@@ -67,6 +67,7 @@ var house = []room{
 	{0, "worldtest", ""},              // our own bundles' scripts, in tests, without a VM
 	{0, "nodetest", ""},               // the MCP servers and clients that tests talk to
 	{0, "image/squashfs", ""},         // a root file system read without mounting it
+	{0, "thread", ""},                 // rights given up for good, for a child
 	{0, "term", ""},                   // what a stream can show
 	{0, "fault", ""},                  // a failure a person can act on
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"sync"
 	"time"
 
@@ -29,8 +28,7 @@ type child struct {
 	ending sync.Once
 }
 
-// spawn starts the server of cfg. The kernel ties its death to the thread that started it, so a goroutine keeps that
-// thread until the child is reaped.
+// spawn starts the server of cfg, confined unless its Config says why not.
 func spawn(cfg Config) (*child, error) {
 	home, err := os.MkdirTemp("", "joy-connection-*")
 	if err != nil {
@@ -54,22 +52,34 @@ func spawn(cfg Config) (*child, error) {
 		return nil, errors.Join(err, stdout.Close(), theirs.Close(), os.RemoveAll(home))
 	}
 	c.lines = newLines(stdout, c.words)
+	if err := shutOnExec(); err != nil {
+		return nil, errors.Join(err, stdout.Close(), theirs.Close(), os.RemoveAll(home))
+	}
 	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		err := c.cmd.Start()
+	own(func() {
+		err := c.start(cfg, path)
 		started <- err
 		if err == nil {
 			c.status = c.cmd.Wait()
 			close(c.exited)
 		}
-	}()
+	})
 	err = <-started
 	theirs.Close()
 	if err != nil {
 		return nil, errors.Join(err, stdout.Close(), os.RemoveAll(home))
 	}
 	return c, nil
+}
+
+// start runs on the thread whose rights become the child's.
+func (c *child) start(cfg Config, program string) error {
+	if cfg.Unconfined == "" {
+		if err := confine(cfg, program, c.home); err != nil {
+			return err
+		}
+	}
+	return c.cmd.Start()
 }
 
 // lookUp finds the program, on the child's PATH and not on joy's. A name with a slash is relative to the project.

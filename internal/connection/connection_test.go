@@ -19,9 +19,10 @@ import (
 	"github.com/joystream-ai/joy/internal/secret"
 )
 
+// server is one that may do what the tests' scripts do; what confinement keeps from it is another test's.
 func server(t *testing.T, argv ...string) *Connection {
 	t.Helper()
-	return dial(t, Config{Name: "crm", Argv: argv, Dir: t.TempDir()})
+	return dial(t, Config{Name: "crm", Argv: argv, Dir: t.TempDir(), Unconfined: "a test"})
 }
 
 func dial(t *testing.T, cfg Config) *Connection {
@@ -31,7 +32,7 @@ func dial(t *testing.T, cfg Config) *Connection {
 	return c
 }
 
-func own(t *testing.T, how string, more ...string) *Connection {
+func odd(t *testing.T, how string, more ...string) *Connection {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -58,7 +59,7 @@ func TestBadServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := server(t, tc.argv...)
 			if tc.own != "" {
-				c = own(t, tc.own)
+				c = odd(t, tc.own)
 			}
 			_, _, err := c.Tools(t.Context())
 			for _, want := range append(tc.want, "connection crm") {
@@ -110,13 +111,13 @@ func TestNothingIsLeft(t *testing.T) {
 }
 
 func TestTools(t *testing.T) {
-	c := own(t, "pages")
+	c := odd(t, "pages")
 	tools, srv, err := c.Tools(t.Context())
 	require.NoError(t, err)
 	require.Len(t, tools, 100)
 	require.Equal(t, Server{"test", "7"}, srv)
 
-	tools, _, err = own(t, "odd definition").Tools(t.Context())
+	tools, _, err = odd(t, "odd definition").Tools(t.Context())
 	require.NoError(t, err)
 	want := `{"inputSchema":{"maximum":9007199254740993,"type":"object"},"name":"act","x-custom":{"a":18446744073709551615,"b":1.0}}`
 	require.Equal(t, want, string(tools[0].Definition))
@@ -124,7 +125,7 @@ func TestTools(t *testing.T) {
 }
 
 func TestNoiseIsNotTheEnd(t *testing.T) {
-	c := own(t, "noise")
+	c := odd(t, "noise")
 	tools, _, err := c.Tools(t.Context())
 	require.NoError(t, err)
 	require.Len(t, tools, 1)
@@ -132,21 +133,21 @@ func TestNoiseIsNotTheEnd(t *testing.T) {
 }
 
 func TestCall(t *testing.T) {
-	res, err := own(t, "verbatim").Call(t.Context(), "act", json.RawMessage(`{"b":9007199254740993,"a":1.0,"a<":"é"}`), false)
+	res, err := odd(t, "verbatim").Call(t.Context(), "act", json.RawMessage(`{"b":9007199254740993,"a":1.0,"a<":"é"}`), false)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"z":1,"structuredContent":{"n":9007199254740993,"f":1.0,"got":{"b":9007199254740993,"a":1.0,"a<":"é"}},"content":[{"type":"zzz"}]}`,
 		strings.Replace(string(res.Raw), `,"x":1e400`, "", 1))
 	require.Contains(t, string(res.Raw), `"n":9007199254740993,"f":1.0`, "not a byte is changed")
 	require.False(t, res.IsError)
 
-	res, err = own(t, "fails").Call(t.Context(), "act", nil, false)
+	res, err = odd(t, "fails").Call(t.Context(), "act", nil, false)
 	require.NoError(t, err)
 	require.True(t, res.IsError)
 
-	_, err = own(t, "asks").Call(t.Context(), "act", nil, false)
+	_, err = odd(t, "asks").Call(t.Context(), "act", nil, false)
 	require.ErrorContains(t, err, "asks for more input")
 
-	c := own(t, "20 MB")
+	c := odd(t, "20 MB")
 	_, err = c.Call(t.Context(), "act", nil, false)
 	require.ErrorIs(t, err, ErrUnknown)
 	require.ErrorContains(t, err, "longer than 16 MiB")
@@ -155,7 +156,7 @@ func TestCall(t *testing.T) {
 // A call that may have run is not made again, unless the tool says that it may be.
 func TestServerThatDies(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "died")
-	c := own(t, "dies once", marker)
+	c := odd(t, "dies once", marker)
 	_, err := c.Call(t.Context(), "act", nil, false)
 	require.ErrorIs(t, err, ErrUnknown)
 	require.ErrorContains(t, err, "signal: killed")
@@ -163,7 +164,7 @@ func TestServerThatDies(t *testing.T) {
 	require.NoError(t, err, "the next call starts it again")
 
 	require.NoError(t, os.Remove(marker))
-	c = own(t, "dies once", marker)
+	c = odd(t, "dies once", marker)
 	_, err = c.Call(t.Context(), "act", nil, true)
 	require.NoError(t, err)
 }
@@ -174,7 +175,7 @@ func TestCheck(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	checks := 0
-	c := dial(t, Config{Name: "crm", Argv: []string{self, "server:dies once", marker}, Dir: t.TempDir(), Check: func(tools []Tool) error {
+	c := dial(t, Config{Name: "crm", Argv: []string{self, "server:dies once", marker}, Dir: t.TempDir(), Unconfined: "a test", Check: func(tools []Tool) error {
 		if checks++; checks > 1 {
 			return fault.New(fault.Drift, "the definition of %s changed", tools[0].Name)
 		}
@@ -187,7 +188,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCallThatNeverEnds(t *testing.T) {
-	c := own(t, "never")
+	c := odd(t, "never")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	_, err := c.Call(ctx, "act", nil, false)
@@ -201,7 +202,7 @@ func TestEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "env")
 	c := dial(t, Config{
-		Name: "crm", Argv: []string{"sh", "-c", `env >` + out + `; tr '\0' ' ' </proc/$$/cmdline >>` + out + `; ls -la "$HOME" >>` + out + `; exit 1`}, Dir: dir,
+		Name: "crm", Argv: []string{"sh", "-c", `env >` + out + `; tr '\0' ' ' </proc/$$/cmdline >>` + out + `; ls -la "$HOME" >>` + out + `; exit 1`}, Dir: dir, Unconfined: "a test",
 		Env: map[string]secret.Value{"CRM_TOKEN": secret.NewValue([]byte("canary-of-crm"))},
 	})
 	_, _, err := c.Tools(t.Context())
@@ -231,7 +232,7 @@ func TestLastWordsAreScrubbed(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	c := own(t, "plain")
+	c := odd(t, "plain")
 	_, _, err := c.Tools(t.Context())
 	require.NoError(t, err)
 	pid := c.session.child.cmd.Process.Pid

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/thread"
 )
 
 // limits is what a QEMU may use of the host besides CPU time.
@@ -68,7 +70,7 @@ func (h *hold) restrict(program string, files []*os.File) {
 		h.lacks("no_new_privs", err)
 		return // nothing below can be had without it
 	}
-	if err := dropCapabilities(h.root); err != nil {
+	if err := thread.DropCapabilities(h.root); err != nil {
 		h.lacks("capabilities", err)
 	}
 	if err := h.restrictPaths(program, files); err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/sandbox"
 	"github.com/joystream-ai/joy/internal/sandbox/guestclient"
+	"github.com/joystream-ai/joy/internal/thread"
 )
 
 // A boot that makes progress may take as long as it needs: twenty VMs may share two cores. It has failed when QEMU has
@@ -55,7 +56,7 @@ func launch(qemu string, args []string, files []*os.File, channel *os.File, cons
 	if qemu, err = filepath.Abs(qemu); err != nil { // its working directory is /
 		return nil, err
 	}
-	if err := shutOnExec(); err != nil {
+	if err := thread.ShutOnExec(); err != nil {
 		return nil, fmt.Errorf("closing what joy was started with: %w", err)
 	}
 	p := &process{channel: channel, tail: &tail{also: console}, exited: make(chan struct{}), hold: h}
@@ -71,7 +72,7 @@ func launch(qemu string, args []string, files []*os.File, channel *os.File, cons
 	}
 	var cmd *exec.Cmd
 	started := make(chan error)
-	onThread(func() {
+	thread.Own(func() {
 		h.restrict(qemu, files)
 		cmd = command(true)
 		err := cmd.Start()
@@ -95,7 +96,7 @@ func launch(qemu string, args []string, files []*os.File, channel *os.File, cons
 	}
 	p.pid, p.kill = cmd.Process.Pid, cmd.Process.Kill
 	bounded := make(chan struct{})
-	onThread(func() { h.bound(p.pid); close(bounded) })
+	thread.Own(func() { h.bound(p.pid); close(bounded) })
 	<-bounded
 	h.goFirst(p.pid)
 	p.begun, err = startTime(p.pid)

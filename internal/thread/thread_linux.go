@@ -1,4 +1,10 @@
-package microvm
+//go:build linux
+
+// Package thread lends threads that give up rights for good: a child that is started from one inherits what is left.
+//
+// The one rule: such a thread ends with what it was taken for, and is never the main one, which stands for the whole
+// process where the kernel judges who may signal or trace whom. What a thread gave up does not come back.
+package thread
 
 import (
 	"errors"
@@ -9,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onThread runs f on a thread that ends with it. It is never the main thread: that one stands for the whole process where the
+// Own runs f on a thread that ends with it. It is never the main thread: that one stands for the whole process where the
 // kernel judges who may signal or trace whom, and joy must not be taken for a part of what it locks in.
-func onThread(f func()) {
+func Own(f func()) {
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		if unix.Gettid() != unix.Getpid() {
@@ -29,9 +35,9 @@ func onThread(f func()) {
 	}()
 }
 
-// shutOnExec marks every descriptor that joy itself was started with: QEMU must not inherit what a shell or a CI system
+// ShutOnExec marks every descriptor that joy itself was started with: a child must not inherit what a shell or a CI system
 // left open. Whatever Go opens is marked already.
-func shutOnExec() error {
+func ShutOnExec() error {
 	names, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return err
@@ -45,11 +51,11 @@ func shutOnExec() error {
 	return nil
 }
 
-// dropCapabilities empties the sets that survive an execve, for root also the bounding set: what is not in it is not even
+// DropCapabilities empties the calling thread's sets that survive an execve, for root also the bounding set: what is not in it is not even
 // had by a QEMU that must stay root. A user's QEMU would not gain by that: in its user namespace the set is whole again,
 // and no_new_privs keeps it from any use. The effective set stays: with it the kernel delivers the signal of the thread's death to
 // a QEMU of another uid.
-func dropCapabilities(root bool) error {
+func DropCapabilities(root bool) error {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&head, &data[0]); err != nil {
