@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -118,6 +119,9 @@ func (a *app) importImage(ctx context.Context, file string) error {
 	done, err := image.Import(ctx, a.abs(file), image.ImportOptions{CacheDir: a.cfg.Dirs.Cache, Progress: view.tell})
 	view.end()
 	if err != nil {
+		if f := (*fault.Error)(nil); errors.As(err, &f) && f.File != "" {
+			f.File = file
+		}
 		return err
 	}
 	m := done.Image.Manifest
