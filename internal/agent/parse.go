@@ -36,7 +36,7 @@ var (
 // Parse reads a joy.yaml. file names it in errors, as the user would. The error joins *fault.Error values of kind
 // Input, each with its place, in the order of the file; at most 20 are told.
 func Parse(data []byte, file string) (*Spec, error) {
-	r := &reader{file: file}
+	r := &reader{file: file, bare: map[*fault.Error]string{}}
 	root := r.document(data)
 	if root != nil {
 		r.shape(root, 1)
@@ -101,6 +101,7 @@ func (r *reader) spec(root *yaml.Node, s *Spec) {
 		r.fail(root, "nothing to run: there are neither skills nor steps").WithHint("skills: [skills/NAME]")
 	}
 	r.narrow(s)
+	r.named(s)
 }
 
 func (r *reader) version(n *yaml.Node) {

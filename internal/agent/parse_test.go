@@ -160,3 +160,16 @@ func TestPlaceInsideAString(t *testing.T) {
 	block := s.Steps[1].With.Strings[0]
 	require.Equal(t, block.Pos, block.At(4), "a block hides its lines; its beginning is told")
 }
+
+// A bare name is never a guess: the connections it could be meant for are listed, wherever they are declared.
+func TestABareToolNameIsNoAction(t *testing.T) {
+	const head = "version: 1\nname: a\nsteps: [{id: a, action: search}, {id: b, skill: s, tools: [{action: find_it}]}]\n"
+	_, err := Parse([]byte(head+"connections: {web: {url: 'https://a.com'}, docs: {url: 'https://b.com'}}\n"), "joy.yaml")
+	all := fault.All(err)
+	require.Len(t, all, 2)
+	require.Equal(t, "joy.yaml:3:25", all[0].Place())
+	require.Equal(t, "say whose it is: docs.search or web.search", all[0].Hint)
+	require.Equal(t, "say whose it is: docs.find_it or web.find_it", all[1].Hint)
+	_, err = Parse([]byte(head), "joy.yaml")
+	require.Empty(t, fault.All(err)[0].Hint)
+}

@@ -15,8 +15,9 @@ import (
 // one pass finds every error of a file.
 type reader struct {
 	file  string
-	errs  []*fault.Error // at most maxErrors
-	count int            // of all errors
+	errs  []*fault.Error          // at most maxErrors
+	count int                     // of all errors
+	bare  map[*fault.Error]string // errors of an action that names no connection, to what it names
 }
 
 func (r *reader) failAt(p Pos, format string, args ...any) *fault.Error {

@@ -2,6 +2,9 @@ package agent
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -89,7 +92,29 @@ func (r *reader) step(n *yaml.Node) Step {
 }
 
 func (r *reader) action(n *yaml.Node) Text {
-	return r.matching(n, "action", actionRule, "it is connection.tool, as in drive.upload")
+	t := r.string(n, "action")
+	if t.Value == "" || actionRule.MatchString(t.Value) {
+		return t
+	}
+	e := r.fail(n, "action %q is not valid: it is connection.tool, as in drive.upload", t.Value)
+	if !strings.Contains(t.Value, ".") {
+		r.bare[e] = t.Value
+	}
+	return t
+}
+
+// named tells of a bare name which connections it could be meant for. joy never chooses one: which it would be would
+// depend on what else is declared that day.
+func (r *reader) named(s *Spec) {
+	for e, tool := range r.bare {
+		var could []string
+		for _, name := range slices.Sorted(maps.Keys(s.Connections)) {
+			could = append(could, name+"."+tool)
+		}
+		if len(could) > 0 {
+			e.Hint = "say whose it is: " + strings.Join(could, " or ")
+		}
+	}
 }
 
 func (r *reader) grants(n *yaml.Node) []Grant {
