@@ -18,6 +18,9 @@ import (
 // fileTime is the time of every file that joy puts into a world, so that a run is repeatable.
 var fileTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// putBuffer is in what pieces a file is written.
+const putBuffer = 1 << 20
+
 // put unpacks the host's tar below dir of /workspace. What an earlier command left there is in nobody's way: no
 // directory on the path may be a link, and whatever has a file's name already is replaced and never opened.
 func (w *world) put(dir string, r io.Reader) error {
@@ -26,7 +29,11 @@ func (w *world) put(dir string, r io.Reader) error {
 
 func unpack(root, dir string, r io.Reader) error {
 	tr := tar.NewReader(bufio.NewReaderSize(r, 32<<10))
-	buf := make([]byte, 128<<10)
+	buf, err := unix.Mmap(-1, 0, putBuffer, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS) // aligned
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Munmap(buf) }()
 	for {
 		h, err := tr.Next()
 		if errors.Is(err, io.EOF) {
@@ -58,13 +65,7 @@ func putFile(root, name string, mode os.FileMode, size int64, r io.Reader, buf [
 	}
 	f := os.NewFile(uintptr(fd), base)
 	defer f.Close()
-	if size >= int64(len(buf)) {
-		// Its blocks at once, and in one piece; a file system that cannot finds them as it writes.
-		if err := unix.Fallocate(fd, 0, 0, size); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
-			return err
-		}
-	}
-	if _, err := io.CopyBuffer(struct{ io.Writer }{f}, r, buf); err != nil { // without File.ReadFrom, which has its own buffer
+	if err := fill(f, size, r, buf); err != nil {
 		return err
 	}
 	if err := f.Chmod(mode); err != nil {
@@ -75,6 +76,39 @@ func putFile(root, name string, mode os.FileMode, size int64, r io.Reader, buf [
 	}
 	when := unix.NsecToTimespec(fileTime.UnixNano())
 	return unix.UtimesNanoAt(dir, base, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// fill writes a file. The whole pieces of a large one go to the disk without a copy in the kernel's memory: under
+// emulation that copy costs as much as all the rest, and no world pays for the memory.
+func fill(f *os.File, size int64, r io.Reader, buf []byte) error {
+	direct := size >= int64(len(buf)) && setDirect(f, unix.O_DIRECT) == nil
+	if direct {
+		// Its blocks at once and in one piece.
+		if err := unix.Fallocate(int(f.Fd()), 0, 0, size); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+			return err
+		}
+	}
+	for left := size; left > 0; {
+		piece := buf[:min(left, int64(len(buf)))]
+		if _, err := io.ReadFull(r, piece); err != nil {
+			return err
+		}
+		if direct && len(piece) < len(buf) { // the rest need not be of whole blocks
+			if err := setDirect(f, 0); err != nil {
+				return err
+			}
+		}
+		if _, err := f.Write(piece); err != nil {
+			return err
+		}
+		left -= int64(len(piece))
+	}
+	return nil
+}
+
+func setDirect(f *os.File, flag int) error {
+	_, err := unix.FcntlInt(f.Fd(), unix.F_SETFL, flag)
+	return err
 }
 
 // create makes a file in place of whatever has its name.

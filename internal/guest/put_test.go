@@ -5,6 +5,7 @@ package guest
 import (
 	"archive/tar"
 	"bytes"
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"testing"
@@ -85,4 +86,29 @@ func TestUnpackRefuses(t *testing.T) {
 	require.ErrorContains(t, unpack(t.TempDir(), "in", bytes.NewReader(make([]byte, 100))), "reading the host's files")
 	whole := tarOf(t, tar.Header{Name: "x", Size: 5000}).Bytes()
 	require.ErrorContains(t, unpack(t.TempDir(), "in", bytes.NewReader(whole[:2000])), "unexpected EOF")
+}
+
+// TestUnpackLarge: files around the pieces that they are written in arrive whole, and half a file is an error.
+func TestUnpackLarge(t *testing.T) {
+	for _, size := range []int{0, 1, 4095, putBuffer - 1, putBuffer, putBuffer + 1, 2*putBuffer + 4096, 3*putBuffer + 513} {
+		root := t.TempDir()
+		content := make([]byte, size)
+		_, err := rand.Read(content)
+		require.NoError(t, err)
+		var sent bytes.Buffer
+		tw := tar.NewWriter(&sent)
+		require.NoError(t, tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "f", Mode: 0o644, Size: int64(size)}))
+		_, err = tw.Write(content)
+		require.NoError(t, err)
+		require.NoError(t, tw.Close())
+		half := bytes.NewReader(sent.Bytes()[:512+size/2])
+
+		require.NoError(t, unpack(root, "in", &sent))
+		got, err := os.ReadFile(filepath.Join(root, "in/f"))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(content, got), "%d bytes", size)
+		if size > 0 {
+			require.Error(t, unpack(root, "in", half))
+		}
+	}
 }
