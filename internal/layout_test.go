@@ -31,16 +31,16 @@ var house = []room{
 	{4, "config", "fault term"}, // flags > JOY_* > the user's file; the only place that holds viper
 	{4, "doctor", "sandbox/microvm sandbox image queue state policy fault"}, // can this machine run agents
 
-	{3, "build", "agent skill plan schema policy digest fault"},                                       // agent and skills to plan
-	{3, "runner", "plan sandbox broker secret artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
-	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest thread fault"}, // a QEMU machine of joy's own
-	{3, "sandbox/sim", "sandbox policy fault"},                                                        // nothing happens, symbolically
-	{3, "sandbox/sandboxtest", "sandbox policy fault"},                                                // what every provider must pass
-	{3, "sandbox/guestclient", "sandbox guestproto policy fault"},                                     // the host's end of guestproto
-	{3, "image", "image/squashfs digest fault"},                                                       // build, name and find images
-	{3, "guest", "guestproto policy fault"},                                                           // init and exec inside the VM
+	{3, "build", "agent skill plan schema policy digest fault"},                                                  // agent and skills to plan
+	{3, "runner", "plan sandbox broker connection secret artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
+	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest thread fault"},            // a QEMU machine of joy's own
+	{3, "sandbox/sim", "sandbox policy fault"},                                                                   // nothing happens, symbolically
+	{3, "sandbox/sandboxtest", "sandbox policy fault"},                                                           // what every provider must pass
+	{3, "sandbox/guestclient", "sandbox guestproto policy fault"},                                                // the host's end of guestproto
+	{3, "image", "image/squashfs digest fault"},                                                                  // build, name and find images
+	{3, "guest", "guestproto policy fault"},                                                                      // init and exec inside the VM
 
-	{2, "broker", "egress secret artifact ledger plan policy guestproto digest fault"}, // decide, record, act
+	{2, "broker", "connection egress secret artifact ledger plan schema policy guestproto digest fault"}, // decide, record, act
 
 	{2, "operator", "signature plan policy digest fault"}, // what the machine's owner lets any plan do
 	{2, "trust", "agent secret state digest fault"},       // what a user allowed a project to start, contact and be given

@@ -33,6 +33,13 @@ func (b *Broker) handler() http.Handler {
 			Issued: stamp(g.issued), Expires: stamp(g.expires),
 		})
 	})
+	mux.HandleFunc("POST /mcp", b.gateway)
+	mux.HandleFunc("/mcp", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Allow", http.MethodPost)
+		refuse(w, http.StatusMethodNotAllowed, "method", "there is no stream of events and no session here: POST only")
+	})
+	mux.HandleFunc("GET /v1/tools", b.getTools)
+	mux.HandleFunc("POST /v1/call", b.postCall)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "not_found", "there is no "+b.shown(r.Method)+" "+b.shown(target(r))+" here")
 	})

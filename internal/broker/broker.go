@@ -1,5 +1,5 @@
-// Package broker stands between a run and everything outside it. It issues the run token that a step gets, and serves
-// the one door through which a VM can ask for anything.
+// Package broker stands between a run and everything outside it. It issues the run token that a step gets, serves the
+// one door through which a VM can ask for anything, and makes every call of an action.
 //
 // The one rule: decide, record, act. A request is judged by the token alone, at the door of the step the token was
 // issued for; what cannot be recorded does not happen; a token lives in memory only and is never written or formatted.
@@ -19,8 +19,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/joystream-ai/joy/internal/artifact"
+	"github.com/joystream-ai/joy/internal/connection"
 	"github.com/joystream-ai/joy/internal/egress"
 	"github.com/joystream-ai/joy/internal/ledger"
+	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/secret"
 )
 
@@ -33,20 +36,28 @@ type Config struct {
 	Ledger                *ledger.Writer
 	Secrets               *secret.Set   // learns each token before its first use
 	Dialer                egress.Dialer // reaches granted hosts; zero: the machine's resolver and network
-	// Breach is told, once for each step, that the step's door was closed for good and why. The step should fail with
-	// it. May be nil.
-	Breach func(step string, why error)
-	Now    func() time.Time // nil: time.Now. Tokens are judged by this clock alone, never by the VM's
-	Rand   io.Reader        // nil: crypto/rand
+	Pins                  Pins          // the plan's connections
+	// Connections are how the services of Pins are reached. The broker makes and closes them; none is started before
+	// its first use.
+	Connections []connection.Config
+	Objects     *artifact.Store  // keeps arguments and results; nil: only their digests are on record
+	Approvals   string           // policy.approvals
+	Approver    Approver         // nil: there is nobody to ask
+	Now         func() time.Time // nil: time.Now. Tokens are judged by this clock alone, never by the VM's
+	Rand        io.Reader        // nil: crypto/rand
 }
 
 // Broker serves one run. It is safe for concurrent use.
 type Broker struct {
-	cfg    Config
-	server *http.Server
-	doors  *doors
-	life   context.Context // ends with the broker
-	end    context.CancelFunc
+	cfg         Config
+	server      *http.Server
+	doors       *doors
+	connections map[string]*connection.Connection
+	credentials *secret.Set     // what the connections are trusted with
+	schemas     sync.Map        // of actions' arguments, compiled
+	running     running         // calls from the doors
+	life        context.Context // ends with the broker
+	end         context.CancelFunc
 
 	mu       sync.Mutex
 	tokens   map[[sha256.Size]byte]*grant
@@ -58,6 +69,12 @@ type Broker struct {
 type Terms struct {
 	Limit  time.Duration // of the step; the token dies Grace later
 	Egress []string      // hosts, as policy.CheckHost has them; none: nothing is reached
+	Tools  []plan.Grant  // the actions it may call
+	// Approve is the step's own word on approval: "", ask or granted.
+	Approve string
+	// Breach is told, once in a step's life, that the step's door was closed for good and why: the step should end, with
+	// that as its failure. ErrCredential in it ends the run. May be nil.
+	Breach func(why error)
 }
 
 // grant is what a token opens. Only the token's hash is kept.
@@ -77,8 +94,9 @@ func New(cfg Config) *Broker {
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Reader
 	}
-	b := &Broker{cfg: cfg, doors: newDoors(), tokens: map[[sha256.Size]byte]*grant{}, accounts: map[string]*account{}}
+	b := &Broker{cfg: cfg, doors: newDoors(), credentials: secret.NewSet(), tokens: map[[sha256.Size]byte]*grant{}, accounts: map[string]*account{}}
 	b.life, b.end = context.WithCancel(context.Background())
+	b.open(cfg.Connections)
 	b.server = &http.Server{
 		Handler: b.handler(), ConnContext: doorOf,
 		ReadHeaderTimeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
@@ -108,6 +126,7 @@ func (b *Broker) Issue(step string, terms Terms) (string, error) {
 	}); err != nil {
 		return "", err
 	}
+	b.account(step).begin(terms.Breach)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -129,6 +148,9 @@ func (b *Broker) Revoke(step string) error {
 	}
 	b.mu.Unlock()
 	b.doors.cut(step)
+	if len(ids) > 0 {
+		b.account(step).drain()
+	}
 	var errs []error
 	for _, id := range ids {
 		_, err := b.cfg.Ledger.Append(ledger.TokenRevoked, step, ledger.Data{"token": id})
@@ -154,7 +176,8 @@ func (b *Broker) Close() error {
 	for step := range steps {
 		errs = append(errs, b.Revoke(step))
 	}
-	return errors.Join(append(errs, b.server.Close(), b.doors.Close())...)
+	errs = append(errs, b.server.Close(), b.doors.Close())
+	return errors.Join(append(errs, b.hangUp())...)
 }
 
 // find is the grant of a token presented at step's door, or why there is none. The words are for the record; the

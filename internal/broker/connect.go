@@ -22,9 +22,9 @@ const helloLimit = 30 * time.Second
 func (b *Broker) connect(w http.ResponseWriter, r *http.Request) {
 	g := grantOf(r)
 	a := b.account(g.step)
-	if !a.stream() {
-		b.denyEgress(g.step, r.Host, errStreams)
-		refuse(w, http.StatusTooManyRequests, "too_many", errStreams.Error())
+	if err := b.enter(g.step); err != nil {
+		b.denyEgress(g.step, r.Host, err)
+		refuse(w, http.StatusTooManyRequests, "too_many", err.Error())
 		return
 	}
 	defer a.leave()

@@ -127,11 +127,8 @@ func TestRefusedWordsAreScrubbed(t *testing.T) {
 func TestTooManyRefusalsCloseTheDoor(t *testing.T) {
 	h := open(t, "run-1")
 	var told []error
-	h.cfg.Breach = func(step string, why error) {
-		require.Equal(t, "count", step)
-		told = append(told, why)
-	}
-	token := h.issue(t, "count")
+	token, err := h.Issue("count", Terms{Limit: time.Minute, Breach: func(why error) { told = append(told, why) }})
+	require.NoError(t, err)
 	conn := h.dial(t, "count")
 	go func() {
 		for range maxDenials + 20 {

@@ -138,7 +138,7 @@ func TestPairing(t *testing.T) {
 		"sandbox lost, alive":    {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.created"}, {typ: "sandbox.lost"}}, []int64{3}},
 		"sandbox lost, gone":     {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.created"}, {typ: "sandbox.lost"}, {typ: "sandbox.destroyed"}}, nil},
 		"sandbox by its request": {[]entry{begun, {typ: "sandbox.requested", step: "a"}, {typ: "sandbox.created", step: "a", data: `{"of":2}`}, {typ: "sandbox.destroyed", data: `{"of":2}`}}, nil},
-		"denied tool":            {[]entry{begun, {typ: "tool.requested", step: "a"}, {typ: "tool.denied", step: "a"}}, nil},
+		"denied tool":            {[]entry{begun, {typ: "tool.requested", step: "a"}, {typ: "tool.denied", step: "a"}}, []int64{2}},
 		"two steps in between":   {[]entry{begun, start("a"), start("b"), end("a", "{}"), end("b", "{}")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -66,7 +66,8 @@ func Known(t string) bool { return types[t] }
 func Types() []string { return slices.Sorted(maps.Keys(types)) }
 
 // ends maps the type of an end to the types it may end, the likelier first. A lost sandbox stays open until it is
-// destroyed: it may still be alive.
+// destroyed: it may still be alive. tool.denied ends nothing: what was denied was never begun, and other calls of its
+// step may be under way.
 var ends = map[string][]string{
 	"step.finished":     {"step.started"},
 	"sandbox.created":   {"sandbox.requested"},
@@ -75,7 +76,6 @@ var ends = map[string][]string{
 	"command.finished":  {"command.started"},
 	"model.replied":     {"model.requested"},
 	"tool.returned":     {"tool.requested"},
-	"tool.denied":       {"tool.requested"},
 	"egress.closed":     {"egress.allowed"},
 	"approval.granted":  {"approval.requested"},
 	"approval.denied":   {"approval.requested"},

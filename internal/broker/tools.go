@@ -1,0 +1,111 @@
+package broker
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/schema"
+)
+
+// Pins are the connections of a plan, by name: what the broker holds the servers to.
+type Pins map[string]plan.Connection
+
+// tool is one action that a plan has pinned.
+type tool struct {
+	action     string
+	connection string
+	name       string
+	pin        plan.Tool
+	hints      hints
+}
+
+// hints are what a tool's server says of its effects. They are claims: nothing is allowed because of them that a plan
+// does not grant.
+type hints struct {
+	ReadOnly   bool `json:"readOnlyHint"`
+	Idempotent bool `json:"idempotentHint"`
+}
+
+// find is the tool of an action, connection.tool.
+func (p Pins) find(action string) (tool, bool) {
+	conn, name, _ := strings.Cut(action, ".")
+	pin, ok := p[conn].Tools[name]
+	if !ok {
+		return tool{}, false
+	}
+	var def struct {
+		Annotations hints `json:"annotations"`
+	}
+	_ = json.Unmarshal(pin.Definition, &def) // without annotations nothing is claimed
+	return tool{action: action, connection: conn, name: name, pin: pin, hints: def.Annotations}, true
+}
+
+// ReadOnly reports whether the tool of an action says that it changes nothing. An unknown one does not say so.
+func (p Pins) ReadOnly(action string) bool {
+	t, ok := p.find(action)
+	return ok && t.hints.ReadOnly
+}
+
+// InputSchema is the schema of an action's arguments; nil when the plan has not pinned it.
+func (p Pins) InputSchema(action string) json.RawMessage {
+	t, _ := p.find(action)
+	return t.inputSchema()
+}
+
+// Destination is where the calls of an action go: a URL, or the command of a server on this machine.
+func (p Pins) Destination(action string) string {
+	conn, _, _ := strings.Cut(action, ".")
+	if p[conn].URL != "" {
+		return p[conn].URL
+	}
+	return strings.Join(p[conn].Argv, " ")
+}
+
+func (t tool) inputSchema() json.RawMessage {
+	var def struct {
+		InputSchema json.RawMessage `json:"inputSchema"`
+	}
+	_ = json.Unmarshal(t.pin.Definition, &def)
+	return def.InputSchema
+}
+
+// check judges arguments by the tool's own schema, which is compiled once in a run.
+func (b *Broker) check(t tool, args json.RawMessage) error {
+	known, ok := b.schemas.Load(t.action)
+	if !ok {
+		s, err := schema.Compile(t.inputSchema())
+		if err != nil {
+			return err
+		}
+		known, _ = b.schemas.LoadOrStore(t.action, s)
+	}
+	s, _ := known.(*schema.Schema)
+	return s.Check(args)
+}
+
+// shownTool is a tool as a step sees it: the pinned definition under the action's name, without the arguments that the
+// grant fixes.
+func shownTool(t tool, g plan.Grant) (json.RawMessage, error) {
+	def, err := readObject(t.pin.Definition)
+	if err != nil {
+		return nil, err
+	}
+	name, err := json.Marshal(t.action)
+	if err != nil {
+		return nil, err
+	}
+	def.set("name", name)
+	fixed, err := readObject(orEmpty(g.With))
+	if err != nil {
+		return nil, err
+	}
+	if names := fixed.keys(); len(names) > 0 {
+		cut, err := schema.Without(t.inputSchema(), names)
+		if err != nil {
+			return nil, err
+		}
+		def.set("inputSchema", cut)
+	}
+	return def.json(), nil
+}
