@@ -94,11 +94,12 @@ func New(cfg Config) *Broker {
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Reader
 	}
-	b := &Broker{cfg: cfg, doors: newDoors(), credentials: secret.NewSet(), tokens: map[[sha256.Size]byte]*grant{}, accounts: map[string]*account{}}
+	b := &Broker{cfg: cfg, credentials: secret.NewSet(), tokens: map[[sha256.Size]byte]*grant{}, accounts: map[string]*account{}}
 	b.life, b.end = context.WithCancel(context.Background())
+	b.doors = newDoors(func(step string) { b.record(step, ledger.Data{"to": "joy", "reason": noRequest}) })
 	b.open(cfg.Connections)
 	b.server = &http.Server{
-		Handler: b.handler(), ConnContext: doorOf,
+		Handler: understood(b.handler()), ConnContext: doorOf, ConnState: heard,
 		ReadHeaderTimeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" too needs a token
 		// What net/http would log holds the VM's own words, and stderr is for people.
@@ -208,13 +209,8 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z
 
 type doorKey struct{}
 
-// doorOf puts the step of a connection into the context of its requests.
-func doorOf(ctx context.Context, conn net.Conn) context.Context {
-	if d, ok := conn.(*doorConn); ok {
-		return context.WithValue(ctx, doorKey{}, d.step)
-	}
-	return ctx
-}
+// noRequest is the reason on record for bytes that the HTTP server itself refused, or that ended early.
+const noRequest = "not a whole HTTP request"
 
 func withGrant(ctx context.Context, g *grant) context.Context {
 	return context.WithValue(ctx, grantKey{}, g)
