@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -19,26 +20,32 @@ type checkJSON struct {
 	Skills   int            `json:"skills"`
 	Findings []plan.Finding `json:"findings"`
 	Notes    []string       `json:"notes"`
+	Ready    *readyJSON     `json:"ready,omitempty"` // with --ready
 }
 
 func newCheckCmd(a *app) *cobra.Command {
-	var strict bool
+	var strict, ready bool
 	cmd := &cobra.Command{
 		Use:   "check [DIR]",
-		Short: "Say whether an agent is well-formed",
-		Long:  "check reads joy.yaml and its bundles as a build does and writes nothing. It starts nothing and contacts nothing.",
-		Args:  argsBetween(0, 1, "one directory"),
+		Short: "Say whether an agent is well-formed, and with --ready whether it can run here",
+		Long: "check reads joy.yaml and its bundles as a build does and writes nothing. It starts nothing and contacts nothing.\n" +
+			"With --ready it goes on: is the lock here and nothing drifted, does the operator allow it, is the image here, is\n" +
+			"the project trusted, are its secrets there, do its connections answer with the pinned tools. That starts and\n" +
+			"contacts what was allowed with joy trust, and nothing before.",
+		Args: argsBetween(0, 1, "one directory"),
 		Example: "  joy check\n" +
-			"  joy check examples/repo-report --strict",
+			"  joy check examples/repo-report --strict\n" +
+			"  joy check --ready --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.check(cmd.Context(), firstArg(args), strict)
+			return a.check(cmd.Context(), firstArg(args), strict, ready)
 		},
 	}
+	cmd.Flags().BoolVar(&ready, "ready", false, "say too whether it can run here and now")
 	cmd.Flags().BoolVar(&strict, "strict", false, "take every warning as an error, and the Agent Skills spec to the letter")
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, arg string, strict bool) error {
+func (a *app) check(ctx context.Context, arg string, strict, ready bool) error {
 	p, err := a.project(arg)
 	if err != nil {
 		return err
@@ -52,13 +59,21 @@ func (a *app) check(ctx context.Context, arg string, strict bool) error {
 		return err
 	}
 	doc := checkJSON{
-		"joy.check/1", true, res.Plan.Agent.Name, len(res.Plan.Steps), len(res.Plan.Skills), p.placed(res.Findings), notNil(res.Notes),
+		"joy.check/1", true, res.Plan.Agent.Name, len(res.Plan.Steps), len(res.Plan.Skills), p.placed(res.Findings), notNil(res.Notes), nil,
+	}
+	var r readiness
+	if ready {
+		r = a.examineReady(ctx, arg)
+		doc.Ready = &readyJSON{!r.failed(), r.checks}
 	}
 	if a.json {
-		return a.printJSON(doc)
+		return errors.Join(a.printJSON(doc), exit(exitCode(r.first)))
 	}
 	a.annotateFindings(doc.Findings)
 	a.sayFindings(doc.Findings, doc.Notes)
 	_, err = fmt.Fprintf(a.out, "%s is well-formed: %s, %s\n", doc.Agent, count(doc.Steps, "step"), count(doc.Skills, "skill"))
-	return err
+	if err != nil || !ready {
+		return err
+	}
+	return errors.Join(a.writeChecks(r.checks), exit(exitCode(r.first)))
 }

@@ -23,6 +23,8 @@ type Env struct {
 	// Egress reaches the hosts that a plan grants. The zero value, which joy itself uses, is this machine's resolver and
 	// network; no flag and no setting leads here.
 	Egress egress.Dialer
+	// OperatorPolicy is a path in place of operator.DefaultPath, for tests alone.
+	OperatorPolicy string
 }
 
 func (e Env) withDefaults() (Env, error) {

@@ -61,6 +61,11 @@ func (a *app) printChecks(checks []doctor.Check) error {
 			Checks []doctor.Check `json:"checks"`
 		}{"joy.doctor/1", !doctor.Failed(checks), checks})
 	}
+	return a.writeChecks(checks)
+}
+
+// writeChecks prints checks for people.
+func (a *app) writeChecks(checks []doctor.Check) error {
 	styles := map[doctor.Status]*lipgloss.Style{doctor.OK: &a.out.good, doctor.Warn: &a.out.warn, doctor.Fail: &a.out.fail}
 	count := map[doctor.Status]int{}
 	widest := 0

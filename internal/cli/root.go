@@ -28,6 +28,11 @@ func sections(a *app) []section {
 			newLedgerCmd(a),
 			newArtifactCmd(a),
 		}},
+		{"trust", "Trust and credentials:", []*cobra.Command{
+			newTrustCmd(a),
+			newConnectCmd(a),
+			newSecretCmd(a),
+		}},
 		{"machine", "This machine:", []*cobra.Command{
 			newImageCmd(a),
 			newDoctorCmd(a),

@@ -32,7 +32,9 @@ func (r *Resolver) readProgram(ctx context.Context, argv, pass []string) ([]byte
 	// The user's own configuration names the program; no project can.
 	cmd := exec.CommandContext(ctx, path, argv[1:]...)
 	cmd.Args[0] = argv[0]
-	cmd.Dir = r.cfg.Home
+	if cmd.Dir = r.cfg.Home; cmd.Dir == "" {
+		cmd.Dir = string(filepath.Separator)
+	}
 	cmd.Env = r.environment(pass)
 	cmd.Stdout = out
 	cmd.WaitDelay = time.Second // for what the program left behind with its stdout
