@@ -72,12 +72,11 @@ func (a *archive) sources(ctx context.Context) (string, error) {
 	if a.b.sources != "" {
 		return a.b.sources, nil
 	}
-	const line = "deb [signed-by=" + debianArchiveKey + "] %s %s main\n"
 	if m := a.b.Mirror; m != "" {
 		if !mirrorURL.MatchString(m) {
 			return "", fault.New(fault.Input, "bad mirror %q", m).WithHint("--mirror https://deb.debian.org/debian")
 		}
-		return fmt.Sprintf(line, m, suite) + fmt.Sprintf(line, m, suite+"-updates"), nil
+		return mirrorSources(m), nil
 	}
 	out, err := a.b.output(ctx, maxIndex, tool{argv: []string{
 		"apt-get", "indextargets", "--format",
@@ -94,17 +93,37 @@ func (a *archive) sources(ctx context.Context) (string, error) {
 		}
 		switch f[1] {
 		case suite, suite + "-updates", suite + "-security":
-			if next := fmt.Sprintf(line, f[3], f[4]); !strings.Contains(lines, next) {
+			if next := sourceLine(f[3], f[4], ""); !strings.Contains(lines, next) {
 				lines += next
 			}
 		}
 	}
 	if lines == "" {
 		const debian = "http://deb.debian.org/debian" // http: what is fetched is checked against Debian's key
-		lines = fmt.Sprintf(line, debian, suite) + fmt.Sprintf(line, debian, suite+"-updates") +
-			fmt.Sprintf(line, debian+"-security", suite+"-security")
+		lines = sourceLine(debian, suite, "") + sourceLine(debian, suite+"-updates", "") +
+			sourceLine(debian+"-security", suite+"-security", "")
 	}
 	return lines, nil
+}
+
+// sourceLine is one line of a sources.list, sources.list(5).
+func sourceLine(url, suite, options string) string {
+	return fmt.Sprintf("deb [signed-by=%s%s] %s %s main\n", debianArchiveKey, options, url, suite)
+}
+
+// snapshot is the address of a past state of the archive, https://snapshot.debian.org.
+var snapshot = regexp.MustCompile(`^(.*/archive/)debian(/\d{8}T\d{6}Z)/?$`)
+
+// mirrorSources are the archives of a mirror. Who names a snapshot asks for an index that has expired, and a snapshot of
+// the security archive is beside it.
+func mirrorSources(mirror string) string {
+	at := snapshot.FindStringSubmatch(mirror)
+	if at == nil {
+		return sourceLine(mirror, suite, "") + sourceLine(mirror, suite+"-updates", "")
+	}
+	const expired = " check-valid-until=no"
+	return sourceLine(mirror, suite, expired) + sourceLine(mirror, suite+"-updates", expired) +
+		sourceLine(at[1]+"debian-security"+at[2], suite+"-security", expired)
 }
 
 // mirrorURL is what may stand in a sources.list line without changing its meaning.
