@@ -1,7 +1,8 @@
 // Package build freezes an agent: joy.yaml and its bundles become a plan.
 //
 // The one rule: a plan is a function of the bytes in the project, the version of the rules and the outside pins that
-// are kept. Nothing is started, nothing is contacted, and where or when or in which order it is built leaves no trace.
+// are kept. Nothing is started or contacted here; a pin that is missing is asked for through Options, and where or when or
+// in which order a plan is built leaves no trace.
 package build
 
 import (
@@ -41,6 +42,10 @@ type Options struct {
 	// arm64) to a digest, or "". nil knows none, and such a pin stays null.
 	Images func(profile, arch string) string
 
+	// Ask gets definitions of tools that nothing is kept for. nil: nobody is asked, and a plan that lacks one has no
+	// lock.
+	Ask Ask
+
 	// Strict reads bundles as the reference validator does and makes an error of every warning.
 	Strict bool
 
@@ -54,7 +59,8 @@ type Options struct {
 // Result is a frozen agent and what a person should hear about it.
 type Result struct {
 	Plan     *plan.Plan
-	Lock     []byte         // the plan as joy.lock
+	Lock     []byte         // the plan as joy.lock; nil when Unpinned is not empty
+	Unpinned []string       // granted actions that have no pin, when nobody could be asked
 	Findings []plan.Finding // of all bundles, in the plan's order, without what allow accepts
 	Notes    []string       // what is worth saying and changes nothing
 }
@@ -71,7 +77,7 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 		defer root.Close()
 		fsys = root.FS()
 	}
-	b := &builder{o: o, fsys: fsys, spec: &agent.Spec{File: SpecName}}
+	b := &builder{o: o, fsys: fsys, spec: &agent.Spec{File: SpecName}, used: map[int]bool{}}
 	b.plan = &plan.Plan{LockVersion: plan.LockVersion, Rules: skill.RulesVersion}
 	if err := b.readSpec(ctx); err != nil {
 		return nil, err
@@ -80,18 +86,32 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	b.edges()
 	b.setup()
 	b.schemas()
-	b.flow()
+	b.connections()
 	b.fixtures()
 	b.collisions()
+	b.tools(ctx)
+	b.flow()
+	b.grants()
 	b.findings()
 	b.image()
-	b.unfrozen()
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}
+	b.asks()
+	if len(b.unpinned) > 0 {
+		return &Result{Plan: b.plan, Unpinned: b.unpinned, Findings: b.open, Notes: b.notes}, nil
+	}
+	return b.freeze()
+}
+
+func (b *builder) freeze() (*Result, error) {
 	lock, err := plan.Encode(b.plan)
 	if err != nil {
 		return nil, err
+	}
+	if len(lock) > plan.MaxBytes {
+		return nil, fault.New(fault.Input, "the lock would have %d bytes, and joy reads at most %d", len(lock), plan.MaxBytes).At(b.spec.File, 0, 0).
+			WithHint("grant fewer tools, or pin fewer files")
 	}
 	// What joy writes it must be able to read: the same rules hold for both, and this is where they meet.
 	frozen, err := plan.Decode(lock, LockName)
@@ -103,14 +123,16 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 
 // builder holds one build; each of its methods adds to the plan or to the errors.
 type builder struct {
-	o       Options
-	fsys    fs.FS
-	spec    *agent.Spec
-	bundles []bundle // in the plan's order
-	plan    *plan.Plan
-	open    []plan.Finding
-	notes   []string
-	errs    []error
+	o        Options
+	fsys     fs.FS
+	spec     *agent.Spec
+	bundles  []bundle // in the plan's order
+	plan     *plan.Plan
+	used     map[int]bool // entries of allow that accept something
+	open     []plan.Finding
+	unpinned []string
+	notes    []string
+	errs     []error
 
 	gitOnce sync.Once
 	git     gitModes

@@ -94,31 +94,35 @@ func (b *builder) collisions() {
 
 // findings fails the build on every error, with Strict on every warning, that allow does not accept.
 func (b *builder) findings() {
-	used := make([]bool, len(b.plan.Allow))
 	for i, s := range b.bundles {
 		b.plan.Skills[i].Findings = append(b.plan.Skills[i].Findings, b.ungranted(s)...)
 		for _, f := range b.plan.Skills[i].Findings {
-			allowed := func(a plan.Allow) bool { return a.Rule == f.Rule && a.File == path.Clean(f.File) }
-			if at := slices.IndexFunc(b.plan.Allow, allowed); at >= 0 {
-				used[at] = true
-				continue
-			}
-			if f.Severity == skill.SeverityError || b.o.Strict && f.Severity == skill.SeverityWarning {
-				e := fault.New(fault.Input, "%s", f.Message).At(f.File, f.Line, 0).
-					WithHint("mend it, or in joy.yaml: allow: [{rule: %s, file: %s, reason: …}]", f.Rule, f.File)
-				e.Code = f.Rule
-				b.errs = append(b.errs, e)
-				continue
-			}
-			b.open = append(b.open, f)
+			b.judge(f)
 		}
 		b.open = append(b.open, s.checkout...)
 	}
 	for i, a := range b.plan.Allow {
-		if !used[i] {
+		if !b.used[i] {
 			b.notes = append(b.notes, fmt.Sprintf("allow %s in %s accepts nothing: there is no such finding", a.Rule, a.File))
 		}
 	}
+}
+
+// judge keeps a finding, makes an error of it, or leaves out what allow accepts.
+func (b *builder) judge(f plan.Finding) {
+	allowed := func(a plan.Allow) bool { return a.Rule == f.Rule && a.File == path.Clean(f.File) }
+	if at := slices.IndexFunc(b.plan.Allow, allowed); at >= 0 {
+		b.used[at] = true
+		return
+	}
+	if f.Severity == skill.SeverityError || b.o.Strict && f.Severity == skill.SeverityWarning {
+		e := fault.New(fault.Input, "%s", f.Message).At(f.File, f.Line, 0).
+			WithHint("mend it, or in joy.yaml: allow: [{rule: %s, file: %s, reason: …}]", f.Rule, f.File)
+		e.Code = f.Rule
+		b.errs = append(b.errs, e)
+		return
+	}
+	b.open = append(b.open, f)
 }
 
 func sorted[V any](m map[string]V) []string {

@@ -14,7 +14,7 @@ import (
 
 // judge runs the findings of one bundle through allow.
 func judge(strict bool, allow []plan.Allow, findings ...plan.Finding) *builder {
-	b := &builder{o: Options{Strict: strict}, spec: &agent.Spec{}, plan: &plan.Plan{Allow: allow}}
+	b := &builder{o: Options{Strict: strict}, spec: &agent.Spec{}, plan: &plan.Plan{Allow: allow}, used: map[int]bool{}}
 	b.bundles = []bundle{{pin: plan.Skill{Name: "a"}, skillFile: "skills/a/SKILL.md"}}
 	b.plan.Skills = []plan.Skill{{Name: "a", Findings: findings}}
 	b.findings()

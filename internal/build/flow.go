@@ -15,20 +15,33 @@ import (
 // something that can be there and fits. What no schema settles is left to the run, which checks every value.
 func (b *builder) flow() {
 	for _, s := range b.spec.Steps {
-		from, ok := b.bundle(s.Skill.Value)
-		var takes *shape
-		if ok {
-			takes = shapeOf(from.pin.InputSchema)
-			b.constants(s, from)
-		}
+		to := b.taker(s)
+		b.constants(s, to)
 		var with any
 		if json.Unmarshal(s.With.JSON, &with) != nil {
 			continue
 		}
 		for _, t := range s.With.Strings {
-			b.flowOf(t, places(with, takes, t.Value))
+			b.flowOf(t, to, places(with, shapeOf(to.schema), t.Value))
 		}
 	}
+}
+
+// taker is what a step hands its input to.
+type taker struct {
+	what   string          // in words: the skill, or the tool
+	of     string          // the schema, in words
+	schema json.RawMessage // nil: it says nothing
+	tool   bool            // an artifact is handed over in the form that the tool takes
+}
+
+func (b *builder) taker(s agent.Step) taker {
+	if s.Action.Value != "" {
+		t, _ := b.plan.Tool(s.Action.Value)
+		return taker{"the tool " + s.Action.Value, "the tool's inputSchema", t.Part("inputSchema"), true}
+	}
+	from, _ := b.bundle(s.Skill.Value)
+	return taker{"the skill " + from.pin.Name, "the skill's input_schema", from.pin.InputSchema, false}
 }
 
 // places lists the shapes that a skill has for the places at which a text stands in `with`.
@@ -52,32 +65,31 @@ func places(v any, s *shape, text string) (out []*shape) {
 }
 
 // flowOf checks the references of one text.
-func (b *builder) flowOf(t agent.Text, takes []*shape) {
+func (b *builder) flowOf(t agent.Text, to taker, takes []*shape) {
 	refs, err := plan.Refs(t.Value)
 	if err != nil || len(refs) == 0 {
 		return // the walk over edges tells it
 	}
 	whole := len(refs) == 1 && strings.HasPrefix(t.Value, "${{") && strings.Index(t.Value, "}}") == len(t.Value)-2
 	if !whole {
-		b.fits(t.Pos, "this text", &shape{node: map[string]any{"type": "string"}}, takes)
+		b.fits(t.Pos, "this text", &shape{node: map[string]any{"type": "string"}}, to, takes)
 	}
 	for _, r := range refs {
-		gives := b.gives(r)
-		got, err := gives.follow(r.Path)
+		got, err := b.gives(r, to).follow(r.Path)
 		at := t.At(r.Offset)
 		switch {
 		case err != nil:
 			b.fail(at, "%s: %v", r, err)
 		case whole:
-			b.fits(at, r.String(), got, takes)
+			b.fits(at, r.String(), got, to, takes)
 		case !got.may("string") && !got.may("number") && !got.may("integer") && !got.may("boolean"):
 			b.fail(at, "%s is %s and cannot stand inside a text", r, strings.Join(got.types(), " or ")).WithHint("let the reference be the whole value")
 		}
 	}
 }
 
-// gives is the shape of what a reference begins at.
-func (b *builder) gives(r plan.Ref) *shape {
+// gives is the shape of what a reference begins at, for who takes it.
+func (b *builder) gives(r plan.Ref, to taker) *shape {
 	switch r.Root {
 	case plan.RootInputs:
 		s := shapeOf(b.plan.Inputs)
@@ -88,6 +100,9 @@ func (b *builder) gives(r plan.Ref) *shape {
 		}
 		return s
 	case plan.RootArtifacts:
+		if to.tool {
+			return nil
+		}
 		return &shape{node: map[string]any{"type": "string"}}
 	}
 	step, _ := b.plan.Step(r.Step)
@@ -98,10 +113,10 @@ func (b *builder) gives(r plan.Ref) *shape {
 	return shapeOf(from.pin.OutputSchema)
 }
 
-func (b *builder) fits(at agent.Pos, what string, got *shape, takes []*shape) {
+func (b *builder) fits(at agent.Pos, what string, got *shape, to taker, takes []*shape) {
 	for _, want := range takes {
 		if !want.fits(got) {
-			b.fail(at, "%s is %s, and the skill's input_schema takes %s here", what, strings.Join(got.types(), " or "), strings.Join(want.types(), " or "))
+			b.fail(at, "%s is %s, and %s takes %s here", what, strings.Join(got.types(), " or "), to.of, strings.Join(want.types(), " or "))
 			return
 		}
 	}
@@ -114,14 +129,14 @@ var whole = []string{
 	"oneOf", "not", "if", "then", "else", "unevaluatedProperties", "const", "enum", "$ref", "$dynamicRef", "propertyNames",
 }
 
-// constants checks `with` of a step against the input_schema of its skill, as far as it is written out.
-func (b *builder) constants(s agent.Step, from bundle) {
+// constants checks `with` of a step against the schema of what it is handed to, as far as it is written out.
+func (b *builder) constants(s agent.Step, to taker) {
 	var with map[string]json.RawMessage
 	var rules map[string]json.RawMessage
-	if from.pin.InputSchema == nil || json.Unmarshal(s.With.JSON, &with) != nil || json.Unmarshal(from.pin.InputSchema, &rules) != nil {
+	if to.schema == nil || json.Unmarshal(s.With.JSON, &with) != nil || json.Unmarshal(to.schema, &rules) != nil {
 		return
 	}
-	takes := shapeOf(from.pin.InputSchema)
+	takes := shapeOf(to.schema)
 	fixed := map[string]json.RawMessage{}
 	for _, key := range sorted(with) {
 		if refs, err := plan.StepRefs(json.RawMessage(fmt.Sprintf(`{"v":%s}`, with[key]))); err == nil && len(refs) == 0 {
@@ -129,14 +144,14 @@ func (b *builder) constants(s agent.Step, from bundle) {
 			continue
 		}
 		if _, known, closed := takes.property(key); !known {
-			b.unknown(s, key, closed)
+			b.unknown(s, to, key, closed)
 		}
 	}
 	var required []string
 	if json.Unmarshal(rules["required"], &required) == nil {
 		for _, key := range required {
 			if _, ok := with[key]; !ok {
-				b.fail(s.With.Pos, "step %s: the skill %s requires the input %q", s.ID, from.pin.Name, key).
+				b.fail(s.With.Pos, "step %s: %s requires the input %q", s.ID, to.what, key).
 					WithHint("with: {%s: …}", key)
 				return
 			}
@@ -148,12 +163,12 @@ func (b *builder) constants(s agent.Step, from bundle) {
 		}
 	}
 	if err := check(rules, fixed); err != nil {
-		b.fail(s.With.Pos, "step %s: the skill %s does not take this: %v", s.ID, from.pin.Name, err)
+		b.fail(s.With.Pos, "step %s: %s does not take this: %v", s.ID, to.what, err)
 	}
 }
 
-func (b *builder) unknown(s agent.Step, key string, closed []string) {
-	b.fail(s.With.Pos, "step %s: the skill takes no input %q", s.ID, key).Hint = agent.DidYouMean(key, closed)
+func (b *builder) unknown(s agent.Step, to taker, key string, closed []string) {
+	b.fail(s.With.Pos, "step %s: %s takes no input %q", s.ID, to.what, key).Hint = agent.DidYouMean(key, closed)
 }
 
 // check is what the rules have against an object. Rules that are no schema are told elsewhere.

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/policy"
@@ -42,10 +43,12 @@ func (b *builder) ungranted(s bundle) []plan.Finding {
 }
 
 func (b *builder) ungrantedTools(s bundle, steps []plan.Step) (out []plan.Finding) {
-	granted := map[string]bool{} // actions and connections
+	granted := map[string]bool{} // actions and connections; "" is any
+	services := ""
 	grant := func(action string) {
-		connection, _, _ := strings.Cut(action, ".")
-		granted[action], granted[connection] = true, true
+		connection, _ := split(action)
+		granted[action], granted[connection], granted[""] = true, true, true
+		services += b.serves(connection)
 	}
 	for _, step := range steps {
 		for _, g := range step.Tools {
@@ -72,7 +75,7 @@ func (b *builder) ungrantedTools(s bundle, steps []plan.Step) (out []plan.Findin
 		}
 	}
 	for _, n := range s.needs.Tools {
-		if granted[n.Name] || asked[n.Name] || n.Kind == skill.KindAction {
+		if granted[n.Name] || asked[n.Name] || n.Kind == skill.KindAction || strings.Contains(services, plain(n.Name)) {
 			continue
 		}
 		line := fmt.Sprintf("connections: {%s: …} and in the step tools: [{action: %s.TOOL}]", n.Name, n.Name)
@@ -86,6 +89,26 @@ func (b *builder) ungrantedTools(s bundle, steps []plan.Step) (out []plan.Findin
 		}
 	}
 	return out
+}
+
+// serves is what the address, the command and the server of a connection call themselves, as words: of a connection
+// named tracker at mcp.linear.app the skill may speak as linear.
+func (b *builder) serves(connection string) string {
+	c := b.plan.Connections[connection]
+	names := c.Argv
+	if u, err := url.Parse(c.URL); err == nil {
+		names = append(slices.Clone(names), u.Hostname())
+	}
+	if c.Server != nil {
+		names = append(slices.Clone(names), c.Server.Name)
+	}
+	return plain(strings.Join(names, " "))
+}
+
+// plain is a name as lower-case words with a space around each.
+func plain(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return " " + strings.Join(words, " ") + " "
 }
 
 func (b *builder) ungrantedHosts(s bundle, steps []plan.Step) (out []plan.Finding) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/digest"
@@ -137,51 +136,6 @@ func (b *builder) skillStep(s agent.Step) {
 		out.Tools = append(out.Tools, plan.Grant{Action: g.Action.Value, With: g.With.JSON, MaxCalls: g.MaxCalls})
 	}
 	b.plan.Steps = append(b.plan.Steps, out)
-}
-
-// connection holds that an action's connection is declared.
-func (b *builder) connection(action agent.Text) {
-	name, _, _ := strings.Cut(action.Value, ".")
-	if _, ok := b.spec.Connections[name]; ok {
-		return
-	}
-	var names []string
-	for n := range b.spec.Connections {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	b.fail(action.Pos, "%s: there is no connection %q", action.Value, name).Hint = agent.DidYouMean(name, names)
-}
-
-// unfrozen refuses what this version cannot pin: a plan without the definitions of its tools would not be frozen.
-func (b *builder) unfrozen() {
-	used := map[string]bool{}
-	refuse := func(action agent.Text) {
-		name, _, _ := strings.Cut(action.Value, ".")
-		used[name] = true
-		if _, ok := b.spec.Connections[name]; ok {
-			b.fail(action.Pos, "%s: connections cannot be frozen yet by this version of joy", action.Value).
-				WithHint("leave the step or grant out; steps of skills alone can be frozen")
-		}
-	}
-	for _, s := range b.spec.Steps {
-		if s.Action.Value != "" {
-			refuse(s.Action)
-		}
-		for _, g := range s.Tools {
-			refuse(g.Action)
-		}
-	}
-	var idle []string
-	for name := range b.spec.Connections {
-		if !used[name] {
-			idle = append(idle, name)
-		}
-	}
-	slices.Sort(idle)
-	for _, name := range idle {
-		b.notes = append(b.notes, "connection "+name+" is declared and no step uses it; it is not in the lock")
-	}
 }
 
 const maxSetup = 1 << 20
