@@ -24,7 +24,7 @@ type buildOptions struct {
 	update        []string
 }
 
-// updates are the outside pins that --update can let go; tools are not pinned by this version.
+// updates are the outside pins that --update can let go.
 var updates = []string{"image", "tools", "template"}
 
 func newBuildCmd(a *app) *cobra.Command {
@@ -33,7 +33,8 @@ func newBuildCmd(a *app) *cobra.Command {
 		Use:   "build [DIR]",
 		Short: "Freeze an agent or a bundle into joy.lock",
 		Long: "build reads joy.yaml and its bundles, or a single bundle, and writes down what a run will do: every file by\n" +
-			"digest, and for each step whether it needs the VM, and why. It starts nothing and contacts nothing.",
+			"digest, and for each step whether it needs the VM, and why. For tools that are granted and not pinned yet it\n" +
+			"starts or contacts their connections, which needs joy trust; else, and with --check, it starts nothing.",
 		Args: argsBetween(0, 2, "one directory"),
 		Example: "  joy build\n" +
 			"  joy build --check\n" +
@@ -125,7 +126,9 @@ func (a *app) build(ctx context.Context, arg string, o buildOptions) error {
 		return err
 	}
 	old := a.oldPlan(p)
-	res, err := build.Build(ctx, build.Options{Dir: p.dir, Old: without(old, o.update), Images: a.localImage, Strict: o.strict})
+	res, err := build.Build(ctx, build.Options{
+		Dir: p.dir, Old: without(old, o.update), Images: a.localImage, Ask: a.asker(p), Strict: o.strict,
+	})
 	if err != nil {
 		return p.explain(err)
 	}
@@ -163,6 +166,19 @@ func (a *app) oldPlan(p project) *plan.Plan {
 	return nil
 }
 
+// pinsOf is the plan in the lock, when there is one that can be read: what is pinned can be checked against.
+func pinsOf(p project) *plan.Plan {
+	data, err := readCapped(p.lockPath, plan.MaxBytes)
+	if err != nil {
+		return nil
+	}
+	old, err := plan.Decode(data, p.lockName)
+	if err != nil {
+		return nil // told by who needs the lock
+	}
+	return old
+}
+
 // without is old less the pins that are to be resolved again.
 func without(old *plan.Plan, update []string) *plan.Plan {
 	if old == nil || len(update) == 0 {
@@ -174,6 +190,9 @@ func without(old *plan.Plan, update []string) *plan.Plan {
 	}
 	if slices.Contains(update, "template") {
 		p.Image.E2B.Build = ""
+	}
+	if slices.Contains(update, "tools") {
+		p.Connections = nil
 	}
 	return &p
 }

@@ -50,7 +50,7 @@ func (a *app) check(ctx context.Context, arg string, strict, ready bool) error {
 	if err != nil {
 		return err
 	}
-	res, err := build.Build(ctx, build.Options{Dir: p.dir, Strict: strict})
+	res, err := build.Build(ctx, build.Options{Dir: p.dir, Old: pinsOf(p), Strict: strict})
 	if err != nil {
 		err = p.explain(err)
 		for _, e := range fault.All(err) {

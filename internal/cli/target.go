@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,6 +123,11 @@ func (t *target) checkDrift(visit func(digest.Content) error) error {
 	}
 	if t.plan.Setup != nil {
 		drift = append(drift, driftOf(root.FS(), t.plan.Setup.Run, visit))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.plan.Connections)) {
+		for _, f := range t.plan.Connections[name].Files {
+			drift = append(drift, driftOf(root.FS(), f, nil)) // it runs on this side of the VM
+		}
 	}
 	for _, s := range t.plan.Skills {
 		pins := make([]digest.File, len(s.Files))
