@@ -1,14 +1,12 @@
 package verify
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 )
 
 // Options narrow what a ledger must be.
@@ -22,9 +20,9 @@ type Options struct {
 // Check reads the ledger in r to its end and reports what it is. Each line must be canonical, follow the one before
 // by seq and hash, be of the same run, not earlier, and of a known type; run.started is first, and after
 // run.finished come only ledger.recovered and run.sealed. The error is only that of reading r: what is wrong with
-// the ledger is in the Report. It keeps 32 bytes an entry.
+// the ledger is in the Report. It keeps 8 bytes an entry, and each start that has no end yet.
 func Check(r io.Reader, opts Options) (Report, error) {
-	c := checker{opts: opts, lines: newLines(r), due: opts.PlanDigest}
+	c := checker{opts: opts, lines: newLines(r, opts.Each != nil), due: opts.PlanDigest, pairs: newPairs()}
 	for {
 		e, err := c.lines.next()
 		if errors.Is(err, io.EOF) {
@@ -44,21 +42,28 @@ func Check(r io.Reader, opts Options) (Report, error) {
 }
 
 type checker struct {
-	opts   Options
-	lines  *lines
-	rep    Report
-	due    string // the prev that the next entry must have; "" when any plan digest will do
-	last   Entry  // without Raw and Data
-	hashes [][sha256.Size]byte
-	open   []Open
+	opts  Options
+	lines *lines
+	rep   Report
+	due   string // the prev that the next entry must have; "" when any plan digest will do
+	last  Entry  // without Raw and Data
+	marks []mark // of each entry so far, to tell a duplicate
+	tree  tree
+	room  []byte
+	pairs *pairs
 }
 
-var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+// mark is the beginning of an entry's hash. It explains what was found; it decides nothing.
+type mark [8]byte
+
+var (
+	digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	runForm    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+)
 
 // follow takes e as the next entry, or says what is wrong with it.
 func (c *checker) follow(e Entry) string {
-	sum := sumOf(e)
-	own := e.Hash == "sha256:"+hex.EncodeToString(sum[:])
+	sum, own := sound(e)
 	if c.due == "" && e.Seq == 1 && digestForm.MatchString(e.Prev) {
 		c.due = e.Prev
 	}
@@ -71,11 +76,12 @@ func (c *checker) follow(e Entry) string {
 	if c.rep.Entries == 0 {
 		c.rep.Run, c.rep.PlanDigest, c.rep.Started = e.Run, e.Prev, e.Time
 	}
-	c.pair(e)
+	c.pairs.take(e)
+	c.tree.add(leafOf(&c.room, e.Raw))
 	c.rep.Entries, c.rep.Head, c.rep.Ended = e.Seq, e.Hash, e.Time
 	c.rep.Finished = c.rep.Finished || e.Type == "run.finished"
-	c.rep.Sealed = e.Type == "run.sealed"
-	c.hashes = append(c.hashes, sum)
+	c.note(e)
+	c.marks = append(c.marks, mark(sum[:len(mark{})]))
 	if c.opts.Each != nil {
 		c.opts.Each(e)
 	}
@@ -84,9 +90,24 @@ func (c *checker) follow(e Entry) string {
 	return ""
 }
 
-// sumOf hashes the line's bytes before its last `,"hash":`.
-func sumOf(e Entry) [sha256.Size]byte {
-	return sha256.Sum256(e.Raw[:bytes.LastIndex(e.Raw, []byte(`,"hash":`))])
+// note keeps what the seal is compared with.
+func (c *checker) note(e Entry) {
+	switch e.Type {
+	case "run.started":
+		c.rep.Workspace = e.String("workspace")
+	case "run.sealed":
+		c.rep.Sealed, c.rep.SealKey = true, e.String("key")
+		c.rep.Recovered, _ = e.Data["recovered"].(bool)
+	}
+}
+
+// sound hashes e's bytes before its last `,"hash":` and says whether that is the hash it claims.
+func sound(e Entry) (sum Hash, ok bool) {
+	sum = sha256.Sum256(e.Raw[:e.body])
+	var claim [len("sha256:") + 2*len(sum)]byte
+	copy(claim[:], "sha256:")
+	hex.Encode(claim[len("sha256:"):], sum[:])
+	return sum, e.Hash == string(claim[:])
 }
 
 // misplaced says what is wrong with an entry whose place in the chain is right.
@@ -96,6 +117,8 @@ func (c *checker) misplaced(e Entry) string {
 		return fmt.Sprintf("line %d is of the unknown type %.40q", e.Line, e.Type)
 	case (e.Type == "run.started") != (e.Seq == 1):
 		return fmt.Sprintf("line %d is %s: run.started is the first entry and only the first", e.Line, e.Type)
+	case e.Seq == 1 && !runForm.MatchString(e.Run):
+		return fmt.Sprintf("line 1 is of run %.80q, which is no run id", e.Run)
 	case e.Seq > 1 && e.Run != c.last.Run:
 		return fmt.Sprintf("line %d is of run %.64q, the lines before of %.64q", e.Line, e.Run, c.last.Run)
 	case e.Seq > 1 && e.Time.Before(c.last.Time):
@@ -104,29 +127,10 @@ func (c *checker) misplaced(e Entry) string {
 		return fmt.Sprintf("line %d comes after run.sealed", e.Line)
 	case c.rep.Finished && e.Type != "run.sealed" && e.Type != "ledger.recovered":
 		return fmt.Sprintf("line %d is %s and comes after run.finished", e.Line, e.Type)
-	case e.Type == "run.sealed" && !c.rep.Finished:
+	case e.Type == "run.sealed" && !c.rep.Finished && e.Data["recovered"] != true:
 		return fmt.Sprintf("line %d is run.sealed, but the run has not finished", e.Line)
 	}
 	return ""
-}
-
-// pair notes a start, or takes away the start that e ends: the one its "of" names, by itself or by what that one
-// ended (sandbox.destroyed names sandbox.requested), else the oldest of its step.
-func (c *checker) pair(e Entry) {
-	of, _ := e.Int("of")
-	named := of > 0
-	if starts[e.Type] {
-		defer func() { c.open = append(c.open, Open{Seq: e.Seq, Type: e.Type, Step: e.Step, of: of}) }()
-	}
-	for _, start := range ends[e.Type] {
-		i := slices.IndexFunc(c.open, func(o Open) bool {
-			return o.Type == start && (named && (o.Seq == of || o.of == of) || !named && o.Step == e.Step)
-		})
-		if i >= 0 {
-			c.open = slices.Delete(c.open, i, i+1)
-			return
-		}
-	}
 }
 
 // stop is the report when a line is no entry.
@@ -143,16 +147,19 @@ func (c *checker) stop(bad *BadLine) Report {
 }
 
 func (c *checker) broken(line int, problem string) Report {
-	c.rep.State, c.rep.Line, c.rep.Problem, c.rep.Unknown = Broken, line, problem, c.open
+	c.rep.State, c.rep.Line, c.rep.Problem = Broken, line, problem
+	c.rep.Unknown, c.rep.Root = c.pairs.left(), c.tree.root()
 	return c.rep
 }
 
 // done is the report at the end of a chain that holds.
 func (c *checker) done() Report {
-	c.rep.Unknown = c.open
+	c.rep.Unknown, c.rep.Root = c.pairs.left(), c.tree.root()
 	switch {
 	case c.rep.Entries == 0:
 		c.rep.State, c.rep.Problem = Incomplete, "the ledger is empty"
+	case c.rep.Recovered:
+		c.rep.State, c.rep.Problem = Incomplete, "there is no run.finished: joy died, and joy gc sealed what it had written"
 	case !c.rep.Finished:
 		c.rep.State, c.rep.Problem = Incomplete, "there is no run.finished: the run was stopped, or the end was cut off"
 	default:

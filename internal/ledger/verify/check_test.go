@@ -100,6 +100,7 @@ func TestEntriesOutOfPlace(t *testing.T) {
 		"not started":          {[]entry{{typ: "step.started"}}, 1, "run.started is the first entry"},
 		"started twice":        {[]entry{begun, begun}, 2, "run.started is the first entry"},
 		"unknown type":         {[]entry{begun, {typ: "run.exploded"}}, 2, `unknown type "run.exploded"`},
+		"no run id":            {[]entry{{typ: "run.started", run: "../a"}}, 1, `is of run "../a", which is no run id`},
 		"other run":            {[]entry{begun, {typ: "file.read", run: "run_b"}}, 2, `is of run "run_b"`},
 		"time goes back":       {[]entry{begun, {typ: "file.read", time: "2026-11-24T18:02:59.999Z"}}, 2, "earlier than the line before"},
 		"after finished":       {[]entry{begun, ended, {typ: "file.read"}}, 3, "comes after run.finished"},
@@ -138,6 +139,7 @@ func TestPairing(t *testing.T) {
 		"sandbox lost, alive":    {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.created"}, {typ: "sandbox.lost"}}, []int64{3}},
 		"sandbox lost, gone":     {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.created"}, {typ: "sandbox.lost"}, {typ: "sandbox.destroyed"}}, nil},
 		"sandbox by its request": {[]entry{begun, {typ: "sandbox.requested", step: "a"}, {typ: "sandbox.created", step: "a", data: `{"of":2}`}, {typ: "sandbox.destroyed", data: `{"of":2}`}}, nil},
+		"many of one request":    {[]entry{begun, {typ: "sandbox.requested"}, {typ: "sandbox.created", data: `{"of":2}`}, {typ: "sandbox.created", data: `{"of":2}`}, {typ: "sandbox.destroyed", data: `{"of":2}`}}, []int64{4}},
 		"denied tool":            {[]entry{begun, {typ: "tool.requested", step: "a"}, {typ: "tool.denied", step: "a"}}, []int64{2}},
 		"two steps in between":   {[]entry{begun, start("a"), start("b"), end("a", "{}"), end("b", "{}")}, nil},
 	} {

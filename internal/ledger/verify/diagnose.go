@@ -1,19 +1,15 @@
 package verify
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-)
+import "fmt"
 
 // diagnose says what was done to a chain that does not go on with e: where the lines around leave one explanation,
 // it is named; where they leave two, both are. It may read on, so the checker is spent afterwards.
-func (c *checker) diagnose(e Entry, sum [sha256.Size]byte, own bool) string {
+func (c *checker) diagnose(e Entry, sum Hash, own bool) string {
 	due := c.rep.Entries + 1
 	switch {
 	case !own:
 		return c.forged(e, due)
-	case e.Seq > 0 && e.Seq < due && c.hashes[e.Seq-1] == sum:
+	case e.Seq > 0 && e.Seq < due && c.marks[e.Seq-1] == mark(sum[:len(mark{})]):
 		return fmt.Sprintf("line %d is a duplicate of line %d", e.Line, e.Seq)
 	case due > 1 && e.Seq == c.last.Seq && e.Prev == c.last.Prev:
 		return fmt.Sprintf("lines %d and %d both claim the same place: one of them was inserted", c.last.Line, e.Line)
@@ -33,7 +29,7 @@ func (c *checker) diagnose(e Entry, sum [sha256.Size]byte, own bool) string {
 // addition; otherwise it is an edit.
 func (c *checker) forged(e Entry, due int64) string {
 	next, err := c.lines.next()
-	if err == nil && next.Seq == due && next.Prev == c.due && sound(next) {
+	if err == nil && next.Seq == due && next.Prev == c.due && holds(next) {
 		return fmt.Sprintf("line %d was inserted: line %d goes on where line %d ended", e.Line, next.Line, e.Line-1)
 	}
 	return fmt.Sprintf("line %d was edited: its hash does not match its bytes", e.Line)
@@ -46,7 +42,7 @@ func (c *checker) gap(e Entry, due int64) string {
 		if err != nil {
 			break
 		}
-		if next.Seq != due || !sound(next) || c.due != "" && next.Prev != c.due {
+		if next.Seq != due || !holds(next) || c.due != "" && next.Prev != c.due {
 			continue
 		}
 		if e.Seq-due == int64(next.Line-e.Line) {
@@ -60,8 +56,8 @@ func (c *checker) gap(e Entry, due int64) string {
 	return fmt.Sprintf("lines were removed before line %d: entries %d to %d are missing", e.Line, due, e.Seq-1)
 }
 
-// sound reports whether e's hash is that of its bytes.
-func sound(e Entry) bool {
-	sum := sumOf(e)
-	return e.Hash == "sha256:"+hex.EncodeToString(sum[:])
+// holds reports whether e's hash is that of its bytes.
+func holds(e Entry) bool {
+	_, ok := sound(e)
+	return ok
 }

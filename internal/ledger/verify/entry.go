@@ -24,7 +24,7 @@ const maxInt = 1<<53 - 1
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// Entry is one line. Its values are string, bool, int64, []any and map[string]any.
+// Entry is one line. The values of its data are string, bool, int64, []any and map[string]any.
 type Entry struct {
 	Line int    // 1-based, in what was read
 	Raw  []byte // the line without its newline; valid until the function it was given to returns
@@ -33,10 +33,13 @@ type Entry struct {
 	Time time.Time
 	Run  string
 	Type string
-	Step string // "" when the entry is of no step
-	Data map[string]any
+	Step string         // "" when the entry is of no step
+	Data map[string]any // not for Check without Each, which has no use for it
 	Prev string
 	Hash string // as written; recomputed by Check
+
+	body int   // how many bytes of Raw are hashed: those before `,"hash":`
+	of   int64 // data's "of", or 0
 }
 
 // String gives data's string under key, or "".

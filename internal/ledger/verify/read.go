@@ -2,7 +2,6 @@ package verify
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,7 @@ import (
 // that is no entry in canonical form, or with the error of r or fn. It checks each line by itself: Check follows
 // the chain.
 func Read(r io.Reader, fn func(Entry) error) error {
-	lines := newLines(r)
+	lines := newLines(r, true)
 	for {
 		e, err := lines.next()
 		if errors.Is(err, io.EOF) {
@@ -29,14 +28,15 @@ func Read(r io.Reader, fn func(Entry) error) error {
 
 // lines reads entries one after the other.
 type lines struct {
-	r     *bufio.Reader
-	n     int
-	buf   []byte
-	canon []byte
+	r    *bufio.Reader
+	n    int
+	buf  []byte
+	keep bool  // entries come with their data
+	last Entry // for its strings
 }
 
-func newLines(r io.Reader) *lines {
-	return &lines{r: bufio.NewReaderSize(r, 64<<10)}
+func newLines(r io.Reader, keep bool) *lines {
+	return &lines{r: bufio.NewReaderSize(r, 256<<10), keep: keep}
 }
 
 // next is the next entry; io.EOF when there is none, *BadLine when the line is not one.
@@ -45,27 +45,24 @@ func (l *lines) next() (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e, err := decode(raw)
-	if err != nil {
-		return Entry{}, l.bad("%s", err)
+	e, problem := parse(raw, l.keep, &l.last)
+	if problem != "" {
+		return Entry{}, l.bad("%s", problem)
 	}
-	l.canon, err = appendEntry(l.canon[:0], e)
-	if err != nil {
-		return Entry{}, l.bad("cannot have been written by joy: %s", err)
-	}
-	if !bytes.Equal(l.canon, raw) {
-		return Entry{}, l.bad("was edited: it is not in canonical form from byte %d on", firstDifference(l.canon, raw)+1)
-	}
-	e.Line, e.Raw = l.n, raw
+	e.Line = l.n
+	l.last = e
 	return e, nil
 }
 
 // line reads up to the next newline and returns what is before it.
 func (l *lines) line() ([]byte, error) {
 	l.n++
+	part, err := l.r.ReadSlice('\n')
+	if err == nil { // valid until the next read, as Raw is
+		return part[:len(part)-1], nil
+	}
 	l.buf = l.buf[:0]
-	for {
-		part, err := l.r.ReadSlice('\n')
+	for ; ; part, err = l.r.ReadSlice('\n') {
 		l.buf = append(l.buf, part...)
 		switch {
 		case len(l.buf) > MaxLine:
@@ -90,13 +87,4 @@ func (l *lines) torn() *BadLine {
 	b := l.bad("is torn: %d bytes without a newline at the end", len(l.buf))
 	b.Torn, b.Bytes = true, int64(len(l.buf))
 	return b
-}
-
-func firstDifference(a, b []byte) int {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return min(len(a), len(b))
 }

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -45,6 +46,7 @@ func TestLinesThatAreNotCanonical(t *testing.T) {
 		"time without ms":   {`18:03:00.000Z`, `18:03:00Z`},
 		"time in a zone":    {`18:03:00.000Z`, `18:03:00.000+00:00`},
 		"time with comma":   {`18:03:00.000Z`, `18:03:00,000Z`},
+		"hour of one digit": {`T18:03:00.000Z`, `T8:03:00.000Z`},
 		"too deep":          {`"n":1`, `"n":` + strings.Repeat("[", 65) + strings.Repeat("]", 65)},
 		"far too deep":      {`"n":1`, `"n":` + strings.Repeat("[", 1<<20)},
 	} {
@@ -111,14 +113,19 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(strings.Replace(valid, `"n"`, `"n":1,"n"`, 1)))
 	f.Add([]byte("{\"seq\":1\n\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var again []byte
+		taken := 0
 		err := verify.Read(bytes.NewReader(b), func(e verify.Entry) error {
-			again = append(verify.AppendCanonical(t, again, e), '\n')
+			again, err := verify.Canonical(e.Raw)
+			require.NoError(t, err)
+			require.Equal(t, string(e.Raw), string(again))
+			taken += len(e.Raw) + 1
 			return nil
 		})
-		require.True(t, bytes.HasPrefix(b, again), "what is read is written the same")
-		if err == nil {
-			require.Equal(t, string(b), string(again))
+		var bad *verify.BadLine
+		if errors.As(err, &bad) && !bad.Torn && bad.Problem != fmt.Sprintf("is longer than %d bytes", verify.MaxLine) {
+			raw, _, _ := bytes.Cut(b[taken:], []byte("\n"))
+			again, err := verify.Canonical(raw)
+			require.True(t, err != nil || !bytes.Equal(raw, again), "refused, but it has the one form: %q", raw)
 		}
 		rep, err := verify.Check(bytes.NewReader(b), verify.Options{})
 		require.NoError(t, err)

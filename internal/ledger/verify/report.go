@@ -29,7 +29,14 @@ type Report struct {
 	Started    time.Time
 	Ended      time.Time // of the last entry that holds
 	Finished   bool
-	Sealed     bool
+
+	// Root is that of the tree over the lines that hold.
+	Root Hash
+	// What the ledger says of its seal; ReadSeal says whether it is true.
+	Sealed    bool   // the last entry is run.sealed
+	SealKey   string // the public key that it names
+	Recovered bool   // joy gc sealed it, after joy had died
+	Workspace string // as run.started has it
 
 	// Unknown are the starts without an end: the outcome of each is unknown.
 	Unknown []Open
