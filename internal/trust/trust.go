@@ -23,6 +23,7 @@ import (
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/secret"
 )
 
@@ -113,6 +114,27 @@ func OfSpec(dir string, s *agent.Spec) Subject {
 	out.Hosts = append(out.Hosts, s.Policy.Egress...)
 	slices.Sort(out.Hosts)
 	return out
+}
+
+// OfPlan is the subject of a plan whose joy.yaml is not at hand, as that of a past run. It equals that of the joy.yaml it was
+// frozen from, unless that declares connections which no step uses: those are in no plan.
+func OfPlan(dir string, p *plan.Plan) Subject {
+	s := &agent.Spec{Connections: map[string]agent.Connection{}, Policy: p.Policy}
+	for name, c := range p.Connections {
+		conn := agent.Connection{Command: c.Argv, URL: c.URL, Env: map[string]string{}, Unconfined: c.Unconfined}
+		for as, ref := range c.Secrets {
+			if as == plan.Bearer && c.URL != "" {
+				conn.Bearer = ref
+			} else {
+				conn.Env[as] = ref
+			}
+		}
+		s.Connections[name] = conn
+	}
+	if m := p.Model; m != nil && m.Provider != "" {
+		s.Model = &agent.Model{Provider: m.Provider, BaseURL: m.BaseURL, Key: m.Key}
+	}
+	return OfSpec(dir, s)
 }
 
 func subjectAt(dir string) Subject {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/policy"
 	"github.com/joystream-ai/joy/internal/secret"
 )
 
@@ -183,4 +185,23 @@ func TestOfDir(t *testing.T) {
 	require.NoError(t, os.Mkdir(path, 0o700))
 	_, err = OfDir(dir)
 	require.ErrorContains(t, err, "not an ordinary file")
+}
+
+func TestOfPlanIsWhatItsSpecWas(t *testing.T) {
+	dir := t.TempDir()
+	p := &plan.Plan{
+		Policy: policy.Policy{Egress: []string{"files.example.com"}},
+		Model:  &plan.Model{Provider: "anthropic", Name: "m", Key: "secret:anthropic"},
+		Connections: map[string]plan.Connection{
+			"sales": {
+				Transport: plan.Stdio, Argv: []string{"./bin/sales-mcp", "a b"}, Env: []string{"ALPHA", "TOKEN"},
+				Secrets: map[string]string{"TOKEN": "secret:sales", "ALPHA": "secret:other"},
+			},
+			"drive": {Transport: plan.HTTP, URL: "https://mcp.example.com/drive", Secrets: map[string]string{plan.Bearer: "secret:drive"}},
+		},
+	}
+	require.Equal(t, of(t, dir, spec).Digest(), OfPlan(dir, p).Digest())
+	p.Connections["drive"].Secrets[plan.Bearer] = "secret:other"
+	require.NotEqual(t, of(t, dir, spec).Digest(), OfPlan(dir, p).Digest())
+	require.True(t, OfPlan(dir, &plan.Plan{Model: &plan.Model{}}).Empty(), "an unset model contacts nobody")
 }
