@@ -76,7 +76,7 @@ func (a *app) secretSet(ctx context.Context, name string, o secretSetOptions) er
 		e.Ref, err = secret.ParseRef(o.from)
 	} else {
 		var value secret.Value
-		if value, err = a.readSecret(name, e.Origin); err == nil {
+		if value, err = a.readSecret(ctx, name, e.Origin); err == nil {
 			e.Ref, why, err = secret.Keep(ctx, a.cfg.Dirs.Config, name, value)
 		}
 	}
@@ -127,13 +127,10 @@ func (a *app) originOf(o secretSetOptions) (secret.Origin, error) {
 }
 
 // readSecret takes the value from stdin: typed without being shown on a terminal, whole elsewhere.
-func (a *app) readSecret(name string, origin secret.Origin) (secret.Value, error) {
+func (a *app) readSecret(ctx context.Context, name string, origin secret.Origin) (secret.Value, error) {
 	f, isFile := a.env.Stdin.(*os.File)
 	if isFile && a.canAsk() {
-		forgetTyped(f)
-		fmt.Fprintf(a.err, "Value of %s, for %s (not shown): ", name, joyterm.Line(origin.String()))
-		value, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(a.err)
+		value, err := a.typedUnseen(ctx, f, fmt.Sprintf("Value of %s, for %s (not shown): ", name, joyterm.Line(origin.String())))
 		if err != nil {
 			return secret.Value{}, fault.Wrap(fault.Consent, err, "read the value of %s", name)
 		}
@@ -153,4 +150,33 @@ func (a *app) readSecret(name string, origin secret.Origin) (secret.Value, error
 			WithHint("printf %%s \"$TOKEN\" | joy secret set %s …, or say where it is with --from", name)
 	}
 	return secret.NewValue(value), nil
+}
+
+// typedUnseen asks on a terminal for a line that is not shown. Nothing is shown from before the question on, and the terminal
+// is as it was when this returns, also when the question is given up.
+func (a *app) typedUnseen(ctx context.Context, f *os.File, question string) ([]byte, error) {
+	fd := int(f.Fd())
+	before, err := term.MakeRaw(fd)
+	if err != nil {
+		return nil, err
+	}
+	defer fmt.Fprintln(a.err)
+	defer func() { _ = term.Restore(fd, before) }()
+	forgetTyped(f)
+	fmt.Fprint(a.err, question)
+	type reply struct {
+		value []byte
+		err   error
+	}
+	done := make(chan reply, 1)
+	go func() {
+		value, err := term.ReadPassword(fd)
+		done <- reply{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
