@@ -11,7 +11,7 @@ import (
 // script/test builds each once, as a person would, is enough for every day.
 func TestRealBuild(t *testing.T) {
 	if os.Getenv("JOY_SOAK") == "" {
-		t.Skip("downloads 300 MB from Debian's archive: script/soak")
+		t.Skip("downloads 900 MB from Debian's archive: script/soak")
 	}
 	for _, profile := range Profiles {
 		t.Run(profile, func(t *testing.T) {
