@@ -44,6 +44,7 @@ var house = []room{
 
 	{2, "operator", "signature plan policy digest fault"}, // what the machine's owner lets any plan do
 	{2, "trust", "agent plan secret state digest fault"},  // what a user allowed a project to start, contact and be given
+	{2, "mcptest", "plan digest"},                         // a server of tools, for tests
 	{2, "connection", "secret thread digest fault"},       // an outside service, kept at arm's length
 	{2, "queue", "state policy fault"},                    // who may have a VM now
 	{2, "sandbox", "policy fault"},                        // the contract of a VM

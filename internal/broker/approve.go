@@ -76,17 +76,28 @@ func (b *Broker) approve(ctx context.Context, t tool, c Call) (int64, error) {
 	return b.cfg.Ledger.Effect(ledger.ApprovalGranted, c.Step, ledger.Data{"of": seq, "action": a.Action, "by": b.text(by), "digest": a.Digest})
 }
 
+// CodeApproval marks the error of a call that nobody approved.
+const CodeApproval = "JOY-APPROVAL"
+
+func needed(action string, why error) error {
+	e := fault.New(fault.Consent, "it needs approval, and there is nobody to ask")
+	if e.Code = CodeApproval; why != nil {
+		e.Msg, e.Err = "it needs approval", why
+	}
+	return e.WithHint("joy run --approve %s, or approve: granted on the step in joy.yaml", action)
+}
+
 // ask waits for a person no longer than an approval is good for.
 func (b *Broker) ask(ctx context.Context, a Approval) (string, error) {
 	if b.cfg.Approver == nil {
-		return "", fault.New(fault.Consent, "it needs approval, and there is nobody to ask")
+		return "", needed(a.Action, nil)
 	}
 	begun := b.cfg.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, ApprovalLimit, errLate)
 	defer cancel()
 	by, err := b.cfg.Approver(ctx, a)
 	if errors.Is(context.Cause(ctx), errLate) || err == nil && b.cfg.Now().Sub(begun) > ApprovalLimit {
-		return "", fault.Wrap(fault.Consent, errLate, "it needs approval")
+		return "", needed(a.Action, errLate)
 	}
 	return by, err
 }

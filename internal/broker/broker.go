@@ -54,6 +54,7 @@ type Broker struct {
 	doors       *doors
 	connections map[string]*connection.Connection
 	credentials *secret.Set     // what the connections are trusted with
+	named       map[string]bool // the names that Secrets has for those
 	schemas     sync.Map        // of actions' arguments, compiled
 	running     running         // calls from the doors
 	life        context.Context // ends with the broker

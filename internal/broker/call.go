@@ -129,7 +129,12 @@ func (b *Broker) recordDenial(c Call, why error) error {
 	kind := fault.KindOf(why)
 	a := b.account(c.Step)
 	if kind == fault.Policy || kind == fault.Consent {
-		a.deny(fault.Wrap(kind, why, "%s was denied", b.shown(c.Grant.Action)))
+		denied := fault.Wrap(kind, why, "%s was denied", b.shown(c.Grant.Action))
+		var e *fault.Error
+		if errors.As(why, &e) {
+			denied.Code, denied.Hint = e.Code, e.Hint
+		}
+		a.deny(denied)
 	}
 	n := a.denial()
 	if n > maxDenials {

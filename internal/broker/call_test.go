@@ -51,7 +51,7 @@ func TestDeniedCalls(t *testing.T) {
 			_, err := h.Call(t.Context(), tc.call)
 			require.ErrorContains(t, err, tc.want)
 			require.Equal(t, tc.kind, fault.KindOf(err))
-			require.Empty(t, u.calls())
+			require.Empty(t, u.Calls())
 			require.Empty(t, h.entries(t, ledger.ToolRequested))
 			require.Len(t, h.denials(t), 1)
 			require.Contains(t, h.denials(t)[0], tc.want)
@@ -66,12 +66,12 @@ func TestDeniedCalls(t *testing.T) {
 func TestVerbatim(t *testing.T) {
 	h, u := crm(t)
 	const result = `{"z":1,"structuredContent":{"n":9007199254740993,"f":1.0},"content":[{"type":"zzz"}],"x":1e400}`
-	u.answer = func(*http.Request, string, json.RawMessage) string { return result }
+	u.Answer = func(*http.Request, string, json.RawMessage) string { return result }
 	res, err := h.Call(t.Context(), with("crm.send", `{"to":"a\u003c","n":9007199254740993}`, `{"text": "x<y", "extra":1.0}`))
 	require.NoError(t, err)
 	require.Equal(t, result, string(res.Raw))
 	const sent = `{"text":"x<y","extra":1.0,"to":"a\u003c","n":9007199254740993}`
-	require.Equal(t, []string{"send " + sent}, u.calls())
+	require.Equal(t, []string{"send " + sent}, u.Calls())
 
 	asked, got := h.entries(t, ledger.ToolRequested)[0], h.entries(t, ledger.ToolReturned)[0]
 	require.Equal(t, sent, h.kept(t, asked.Data["arguments"]))
@@ -94,7 +94,7 @@ func TestMaxCalls(t *testing.T) {
 	_, err := h.Call(t.Context(), c)
 	require.ErrorContains(t, err, "2 of it, which are used")
 	require.Equal(t, fault.Policy, fault.KindOf(err))
-	require.Len(t, u.calls(), 2)
+	require.Len(t, u.Calls(), 2)
 	c.Step = "other"
 	_, err = h.Call(t.Context(), c)
 	require.NoError(t, err, "another step has a count of its own")
@@ -110,7 +110,7 @@ func TestDrift(t *testing.T) {
 	require.Equal(t, fault.Drift, fault.KindOf(err))
 	require.ErrorContains(t, err, "crm.gone: the server has no such tool any more")
 	require.ErrorContains(t, err, "crm.send: the server's definition of it is sha256:")
-	require.Empty(t, u.calls())
+	require.Empty(t, u.Calls())
 	require.Len(t, h.entries(t, ledger.ToolDrifted), 2)
 	require.Contains(t, h.entries(t, ledger.ToolReturned)[0].String("error"), "crm.gone")
 }
@@ -118,7 +118,7 @@ func TestDrift(t *testing.T) {
 // A credential in a server's answer goes no further.
 func TestCredentialInResult(t *testing.T) {
 	h, u := crm(t)
-	u.answer = func(*http.Request, string, json.RawMessage) string {
+	u.Answer = func(*http.Request, string, json.RawMessage) string {
 		return `{"content":[{"type":"text","text":"Bearer ` + canary + `"}]}`
 	}
 	var told error
@@ -135,7 +135,7 @@ func TestCredentialInResult(t *testing.T) {
 func TestUnknownOutcome(t *testing.T) {
 	h, u := crm(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	u.answer = func(r *http.Request, _ string, _ json.RawMessage) string {
+	u.Answer = func(r *http.Request, _ string, _ json.RawMessage) string {
 		cancel()
 		<-r.Context().Done()
 		return `{"content":[]}`
@@ -144,7 +144,7 @@ func TestUnknownOutcome(t *testing.T) {
 	require.ErrorIs(t, err, connection.ErrUnknown)
 	require.Len(t, h.entries(t, ledger.ToolRequested), 1)
 	require.Empty(t, h.entries(t, ledger.ToolReturned))
-	require.Len(t, u.calls(), 1, "it is not tried again")
+	require.Len(t, u.Calls(), 1, "it is not tried again")
 }
 
 func TestApproval(t *testing.T) {
@@ -180,13 +180,13 @@ func TestApproval(t *testing.T) {
 			require.Equal(t, tc.asked, len(h.entries(t, ledger.ApprovalRequested)) == 1)
 			if tc.kind != "" {
 				require.Equal(t, tc.kind, fault.KindOf(err))
-				require.Empty(t, u.calls())
+				require.Empty(t, u.Calls())
 				require.Len(t, h.entries(t, ledger.ApprovalDenied), 1)
 				require.Equal(t, 1, h.Denied("tell").Calls)
 				return
 			}
 			require.NoError(t, err)
-			require.Len(t, u.calls(), 1)
+			require.Len(t, u.Calls(), 1)
 			if given := h.entries(t, ledger.ApprovalGranted); tc.asked {
 				require.Equal(t, "ann, typed", given[0].String("by"))
 				seq, _ := h.entries(t, ledger.ToolRequested)[0].Int("approval")
@@ -224,5 +224,5 @@ func TestApprovalIsUsedOnce(t *testing.T) {
 	}
 	require.Equal(t, 3, n)
 	require.Len(t, digests, 2)
-	require.Len(t, u.calls(), 3)
+	require.Len(t, u.Calls(), 3)
 }

@@ -48,7 +48,7 @@ func TestNodeClients(t *testing.T) {
 		t.Run(which, func(t *testing.T) {
 			h, u := crm(t)
 			slow := make(chan struct{})
-			u.answer = func(r *http.Request, tool string, _ json.RawMessage) string {
+			u.Answer = func(r *http.Request, tool string, _ json.RawMessage) string {
 				if tool == "slow" {
 					<-r.Context().Done()
 					close(slow)
@@ -84,7 +84,7 @@ func TestNodeClients(t *testing.T) {
 // joy has for connections.
 func TestBrokerAsConnection(t *testing.T) {
 	far, u := crm(t)
-	u.answer = func(*http.Request, string, json.RawMessage) string {
+	u.Answer = func(*http.Request, string, json.RawMessage) string {
 		return `{"structuredContent":{"n":9007199254740993},"content":[]}`
 	}
 	token := far.caller(t, grants...).token

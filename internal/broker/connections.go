@@ -13,7 +13,7 @@ import (
 // open makes the connections and learns what they are trusted with. None is started before it is used; each is held to
 // its pins at every start.
 func (b *Broker) open(configs []connection.Config) {
-	b.connections = map[string]*connection.Connection{}
+	b.connections, b.named = map[string]*connection.Connection{}, map[string]bool{}
 	for _, cfg := range configs {
 		name := cfg.Name
 		cfg.Secrets = b.cfg.Secrets
@@ -22,9 +22,15 @@ func (b *Broker) open(configs []connection.Config) {
 		for _, value := range append(values(cfg.Env), cfg.Bearer) {
 			// What is too short to be told from plain text was refused when it was resolved.
 			_ = b.credentials.Add("connection/"+name, value.Bytes())
+			if _, known := b.cfg.Secrets.Redact(value.Bytes()); len(known) > 0 {
+				b.named[known[0].Name] = true
+			}
 		}
 	}
 }
+
+// Credential reports whether a secret of the run's Set is one that a connection is trusted with.
+func (b *Broker) Credential(name string) bool { return b.named[name] }
 
 func (b *Broker) hangUp() error {
 	errs := make([]error, len(b.connections))

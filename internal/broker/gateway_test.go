@@ -132,7 +132,7 @@ func TestGatewayList(t *testing.T) {
 	_, body = c.do(t, "GET", "/v1/tools", "")
 	require.JSONEq(t, `{"tools":[{"action":"crm.send","fixed":{"to":"team"},"calls_left":2,"definition":`+send+`},
 		{"action":"crm.look","fixed":{},"calls_left":-1,"definition":`+look+`}]}`, body)
-	require.Empty(t, u.calls(), "the server was not even started")
+	require.Empty(t, u.Calls(), "the server was not even started")
 
 	none := h.caller(t)
 	_, body = none.do(t, "POST", "/mcp", rpc("1", "tools/list", "{}"))
@@ -144,7 +144,7 @@ func TestGatewayList(t *testing.T) {
 
 func TestGatewayCall(t *testing.T) {
 	h, u := crm(t)
-	u.answer = func(_ *http.Request, tool string, _ json.RawMessage) string {
+	u.Answer = func(_ *http.Request, tool string, _ json.RawMessage) string {
 		if tool == "look" {
 			return `{"b":1.0,"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{},"own":9007199254740993},"content":[]}`
 		}
@@ -163,7 +163,7 @@ func TestGatewayCall(t *testing.T) {
 	require.Equal(t, `"result":{"b":1.0,"_meta":{"own":9007199254740993},"content":[],"resultType":"complete"}`,
 		ask("crm.look", `{}`, "Mcp-Protocol-Version", modern, "Mcp-Name", "crm.look"))
 	require.Equal(t, `"result":{"isError":true,"content":[{"type":"text","text":"no such team"}]}`, ask("crm.send", `{"text":"x"}`))
-	require.Equal(t, `send {"text":"x","to":"team"}`, u.calls()[2])
+	require.Equal(t, `send {"text":"x","to":"team"}`, u.Calls()[2])
 
 	require.Contains(t, ask("crm.send", `{"text":"x","to":"all"}`), `"isError":true`)
 	require.Contains(t, ask("crm.send", `{"text":1}`), `do not match its inputSchema`)
@@ -171,7 +171,7 @@ func TestGatewayCall(t *testing.T) {
 	require.Contains(t, ask("crm.send", `{"text":"z"}`), `denied by plan, do not retry`)
 	require.Equal(t, `"error":{"code":-32602,"message":"unknown tool: crm.one-of"}`, ask("crm.one-of", `{}`))
 	require.Equal(t, `"error":{"code":-32602,"message":"unknown tool: send"}`, ask("send", `{}`))
-	require.Len(t, u.calls(), 4)
+	require.Len(t, u.Calls(), 4)
 	require.Len(t, h.denials(t), 5)
 	require.Equal(t, 4, h.Denied("tell").Calls, "arguments that do not fit are no denial")
 }
@@ -217,7 +217,7 @@ func TestCallsEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, u := crm(t)
 			begun, over := make(chan struct{}), make(chan struct{})
-			u.answer = func(r *http.Request, _ string, _ json.RawMessage) string {
+			u.Answer = func(r *http.Request, _ string, _ json.RawMessage) string {
 				close(begun)
 				<-r.Context().Done()
 				close(over)

@@ -133,6 +133,7 @@ func (c *capture) data() ledger.Data {
 func (r *run) recordHits(step, where string, hits map[string]int) error {
 	var errs []error
 	for _, name := range sorted(hits) {
+		r.watch(where, name)
 		_, err := r.Ledger.Append(ledger.ScrubFound, step, ledger.Data{"in": r.text(where), "secret": name, "count": hits[name]})
 		errs = append(errs, err)
 	}

@@ -117,6 +117,7 @@ func (r *run) quarantine(step string, f sandbox.Found, found []secret.Hit) error
 	if len(found) == 0 {
 		return nil
 	}
+	r.watch("an artifact", found[0].Name)
 	_, err := r.Ledger.Append(ledger.ArtifactQuarantined, step, ledger.Data{
 		"name": r.text(f.Path), "bytes": f.Size, "secret": found[0].Name, "form": string(found[0].Form), "count": len(found),
 	})

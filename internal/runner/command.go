@@ -54,6 +54,9 @@ func (r *run) command(ctx context.Context, w sandbox.World, s plan.Step, script 
 	if err == nil && (c.res.ExitCode < 0 || c.res.ExitCode > 255) {
 		err = fmt.Errorf("the VM reported an exit status that there is not: %d", c.res.ExitCode)
 	}
+	if why := forbidden(ctx); why != nil && err != nil {
+		err = why
+	}
 	if err == nil {
 		res.ExitCode = c.res.ExitCode
 	}

@@ -50,8 +50,12 @@ func (r *run) done() bool {
 
 // unfinished makes a time limit or an interrupt between two steps a failure of the run itself.
 func (r *run) unfinished(cause error) {
+	var halted *halt
 	switch {
-	case r.failure != nil || r.done():
+	case r.failure != nil:
+	case errors.As(cause, &halted): // even with every step done: what they left holds what nobody may have
+		r.failure = ofFault(halted.err)
+	case r.done():
 	case errors.Is(cause, errLimit):
 		r.failure = r.limitFailure()
 	case interrupted(cause):
@@ -82,6 +86,9 @@ func (r *run) finish(interrupted bool, alive string) Outcome {
 		}
 		if f.Timeout {
 			d["timeout"] = true
+		}
+		if f.Consent {
+			d["consent"] = true
 		}
 	}
 	d["outcome"] = out.Status

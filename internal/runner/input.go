@@ -19,7 +19,7 @@ func (r *run) resolve(s plan.Step, up map[string]*result) (*input, error) {
 	tree, err := plan.Resolve(s.With, func(ref plan.Ref) (any, error) {
 		switch ref.Root {
 		case plan.RootInputs:
-			return r.runInput(in, ref)
+			return r.runInput(s, in, ref)
 		case plan.RootOutput:
 			res := up[ref.Step]
 			if res == nil {
@@ -40,8 +40,8 @@ func (r *run) resolve(s plan.Step, up map[string]*result) (*input, error) {
 	return in, nil
 }
 
-// runInput is the run's input as the step sees it: a file input is its path.
-func (r *run) runInput(in *input, ref plan.Ref) (any, error) {
+// runInput is the run's input as the step sees it: a file input is its path, and for an action the file itself.
+func (r *run) runInput(s plan.Step, in *input, ref plan.Ref) (any, error) {
 	tree, err := unmarshal(r.Input)
 	if err != nil {
 		return nil, err
@@ -53,6 +53,9 @@ func (r *run) runInput(in *input, ref plan.Ref) (any, error) {
 		}
 		in.files[name] = f
 		top[name] = "/workspace/in/" + f.Name
+		if s.Kind == plan.Action {
+			top[name] = fileRef{f}
+		}
 	}
 	return tree, nil
 }

@@ -71,7 +71,8 @@ func (r *run) execute(ctx context.Context) Outcome {
 
 // interrupted says whether a run whose context ended for cause was ended by its caller.
 func interrupted(cause error) bool {
-	return cause != nil && !errors.Is(cause, errLimit) && !errors.Is(cause, errUnrecorded)
+	var halted *halt
+	return cause != nil && !errors.Is(cause, errLimit) && !errors.Is(cause, errUnrecorded) && !errors.As(cause, &halted)
 }
 
 // begin writes run.started. Files are told by what they hold, and the input by its scrubbed form, which is kept.
@@ -184,6 +185,9 @@ func (r *run) settle(res *result) {
 		d["status"], d["failure_kind"], d["error"] = Failed, string(f.Kind), r.text(f.Err.Error())
 		if f.Timeout {
 			d["timeout"] = true
+		}
+		if f.Consent {
+			d["consent"] = true
 		}
 		if r.failure == nil {
 			r.failure = f

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/artifact"
 	"github.com/joystream-ai/joy/internal/broker"
+	"github.com/joystream-ai/joy/internal/connection"
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
@@ -32,6 +34,7 @@ type rig struct {
 	dir    string
 	tee    tee
 	before int // goroutines
+	links  []connection.Config
 	report verify.Report
 	list   []verify.Entry // with Raw cleared
 }
@@ -83,9 +86,13 @@ func (r *rig) prints(step, stdout string) {
 // goroutine left behind.
 func (r *rig) run(t testing.TB, ctx context.Context) Outcome { //nolint:revive // testing.TB comes first, as everywhere
 	t.Helper()
-	r.Broker = broker.New(broker.Config{Workspace: "local", Agent: "weekly", Run: r.RunID, Ledger: r.Ledger, Secrets: r.Secrets})
+	r.Broker = broker.New(broker.Config{
+		Workspace: "local", Agent: "weekly", Run: r.RunID, Ledger: r.Ledger, Secrets: r.Secrets,
+		Pins: r.Plan.Connections, Connections: r.links, Objects: r.Objects, Approvals: r.Plan.Policy.Approvals,
+	})
 	out := Run(ctx, r.Config)
 	_ = r.Ledger.Close()
+	http.DefaultClient.CloseIdleConnections() // what a server by URL was reached with
 	requireNoMoreThan(t, r.before)
 	r.read(t)
 	require.NotEqual(t, verify.Broken, r.report.State, r.report.Problem)

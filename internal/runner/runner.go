@@ -39,7 +39,7 @@ type Config struct {
 	LogDir   string          // where captured output goes; "": nowhere
 	// Bundle opens one pinned file of a skill, or, with skill "", the setup script: exactly the bytes that were frozen.
 	Bundle func(skill string, file plan.File) (io.ReadCloser, error)
-	// Prompt works a model step, and Call an action step. Nil refuses such steps.
+	// Prompt works a model step; nil refuses such steps. Call works an action step; nil: the broker makes its call.
 	Prompt, Call Worker
 	// OwnVM is told the id of a VM before anything is waited for; its error ends the VM again. VMGone is told that the
 	// VM is no more; its error changes nothing, since whoever looks for the VM will not find it. Both may be nil.
@@ -80,7 +80,8 @@ type Failure struct {
 	Step    string     // "" when it is the run's own
 	Kind    fault.Kind // agent | input | connection | policy | platform
 	Timeout bool       // a time limit ended it
-	Drift   bool       // the image differs from its pin
+	Drift   bool       // the image or a tool differs from its pin
+	Consent bool       // a credential, or a person's approval, is missing or was refused
 	Err     error      // without a known secret in its words
 }
 

@@ -104,10 +104,14 @@ func (s *scene) scope(token string) string {
 
 // request sends one request, without its end, to this step's door and gives the answer.
 func (s *scene) request(head string) string {
+	return s.send(head + "\r\nHost: joy\r\nConnection: close\r\n\r\n")
+}
+
+func (s *scene) send(request string) string {
 	mine, theirs := net.Pipe()
 	defer mine.Close()
 	go s.vm.spec.Door(s.spec.ID, theirs)
-	go func() { _, _ = io.WriteString(mine, head+"\r\nHost: joy\r\nConnection: close\r\n\r\n") }()
+	go func() { _, _ = io.WriteString(mine, request) }()
 	answer, _ := io.ReadAll(mine)
 	return string(answer)
 }

@@ -64,8 +64,8 @@ func (r *run) setupData() ledger.Data {
 // setup runs the frozen script in a world of its own, which has no input and no artifacts. When it has succeeded its
 // world is closed, which ends everything in it, and what it wrote over the image is the layer of all later worlds.
 func (r *run) setup(ctx, runCtx context.Context, s plan.Step, res *result) *Failure {
-	return r.inVM(ctx, runCtx, s, func(sb sandbox.Sandbox, token string) *Failure {
-		w, err := sb.Open(ctx, sandbox.WorldSpec{ID: setup, Env: baseEnvironment(token), ReadOnly: []string{setup}, Keep: setup, Alone: true})
+	return r.inVM(ctx, runCtx, s, func(ctx context.Context, sb sandbox.Sandbox, token string) *Failure {
+		w, err := sb.Open(ctx, sandbox.WorldSpec{ID: setup, Env: baseEnvironment(token, s.Egress), ReadOnly: []string{setup}, Keep: setup, Alone: true})
 		if err != nil {
 			return r.failureOf(ctx, s, err)
 		}
@@ -100,9 +100,14 @@ func (r *run) leave(w sandbox.World) error {
 	return w.Close(ctx)
 }
 
-// inVM does a step's work in the VM with a token of its own, which opens nothing any more when the work has ended.
-func (r *run) inVM(ctx, runCtx context.Context, s plan.Step, work func(sb sandbox.Sandbox, token string) *Failure) (f *Failure) {
-	token, err := r.Broker.Issue(s.ID, broker.Terms{Limit: time.Duration(s.Timeout), Egress: s.Egress})
+// inVM does a step's work in the VM with a token of its own, which opens nothing any more when the work has ended. The
+// context that work gets ends, too, when the step's door is closed for good.
+func (r *run) inVM(ctx, runCtx context.Context, s plan.Step, work func(ctx context.Context, sb sandbox.Sandbox, token string) *Failure) (f *Failure) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	token, err := r.Broker.Issue(s.ID, broker.Terms{
+		Limit: time.Duration(s.Timeout), Egress: s.Egress, Tools: s.Tools, Approve: s.Approve, Breach: r.breached(end),
+	})
 	if err != nil {
 		return r.failureOf(ctx, s, err)
 	}
@@ -118,7 +123,11 @@ func (r *run) inVM(ctx, runCtx context.Context, s plan.Step, work func(sb sandbo
 		}
 		return r.failureOf(ctx, s, err)
 	}
-	return work(sb, token)
+	f = work(ctx, sb, token)
+	if why := forbidden(ctx); why != nil && (f == nil || f.Kind == fault.Agent) { // as the work came to an end by itself
+		return ofFault(why)
+	}
+	return f
 }
 
 // commandFailure says how a command failed the step, or nil.

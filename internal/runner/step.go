@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/joystream-ai/joy/internal/broker"
+	"github.com/joystream-ai/joy/internal/connection"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/sandbox"
@@ -22,7 +24,7 @@ func (r *run) step(ctx, runCtx context.Context, s plan.Step, up map[string]*resu
 		return &Failure{Kind: fault.Input, Err: err}
 	}
 	skill, _ := r.Plan.Skill(s.Skill)
-	if err := checkSchema(skill.InputSchema, in.tree, "the input"); err != nil {
+	if err := r.checkInput(s, skill, in.tree); err != nil {
 		return &Failure{Kind: fault.Input, Err: err}
 	}
 	var f *Failure
@@ -34,7 +36,7 @@ func (r *run) step(ctx, runCtx context.Context, s plan.Step, up map[string]*resu
 	if f != nil {
 		return f
 	}
-	if err := checkSchema(skill.OutputSchema, res.Output, "the result"); err != nil {
+	if err := checkSchema(skill.OutputSchema, res.Output, "the result", "the skill"); err != nil {
 		return &Failure{Kind: fault.Agent, Err: err}
 	}
 	return nil
@@ -42,25 +44,48 @@ func (r *run) step(ctx, runCtx context.Context, s plan.Step, up map[string]*resu
 
 // outside is a step without a declared entry point: its worker is on the host.
 func (r *run) outside(ctx context.Context, s plan.Step, in *input, res *result) *Failure {
-	work, what := r.Prompt, "instruction skills"
+	work := r.Prompt
 	if s.Kind == plan.Action {
-		work, what = r.Call, "actions"
+		if work = r.Call; work == nil {
+			work = r.action
+		}
 	}
 	if work == nil {
-		return &Failure{Kind: fault.Input, Err: fmt.Errorf("step %s: this version of joy does not run %s yet", s.ID, what)}
+		return &Failure{Kind: fault.Input, Err: fmt.Errorf("step %s: this version of joy does not run instruction skills yet", s.ID)}
 	}
 	out, err := work(ctx, s, in.tree)
 	if err != nil {
-		return r.failureOf(ctx, s, err)
+		return r.callFailure(ctx, s, err)
 	}
 	res.Output = out
 	return nil
 }
 
+// callFailure is how a call failed its step. That nobody knows what became of a call is said whatever ended it.
+func (r *run) callFailure(ctx context.Context, s plan.Step, err error) *Failure {
+	if errors.Is(err, broker.ErrCredential) {
+		r.halt(err)
+		return ofFault(err)
+	}
+	f := r.failureOf(ctx, s, err)
+	if errors.Is(err, connection.ErrUnknown) && !errors.Is(f.Err, connection.ErrUnknown) {
+		f.Err = fmt.Errorf("%w; %w", f.Err, connection.ErrUnknown)
+	}
+	return f
+}
+
+// checkInput holds a step's input to the schema of its bundle or of its tool.
+func (r *run) checkInput(s plan.Step, skill plan.Skill, tree any) error {
+	if s.Kind == plan.Action {
+		return checkSchema(broker.Pins(r.Plan.Connections).InputSchema(s.Action), tree, "the input", s.Action)
+	}
+	return checkSchema(skill.InputSchema, tree, "the input", "the skill")
+}
+
 // script runs a declared entry point in a world of its own.
 func (r *run) script(ctx, runCtx context.Context, s plan.Step, skill plan.Skill, in *input, up map[string]*result, res *result) *Failure {
-	return r.inVM(ctx, runCtx, s, func(sb sandbox.Sandbox, token string) *Failure {
-		env, left := environment(skill.Name, in, token)
+	return r.inVM(ctx, runCtx, s, func(ctx context.Context, sb sandbox.Sandbox, token string) *Failure {
+		env, left := environment(s, in, token)
 		w, err := r.world(ctx, sb, s, skill, in, up, env)
 		if err != nil {
 			return r.failureOf(ctx, s, err)
@@ -73,7 +98,7 @@ func (r *run) script(ctx, runCtx context.Context, s plan.Step, skill plan.Skill,
 				f = cf
 			}
 		}
-		return f
+		return r.denied(s, f)
 	})
 }
 
@@ -97,7 +122,9 @@ func (r *run) conclude(ctx context.Context, s plan.Step, cmd *command, err error
 // failureOf says whose failure err is. What ended the step from outside comes before what that broke.
 func (r *run) failureOf(ctx context.Context, s plan.Step, err error) *Failure {
 	cause := context.Cause(ctx)
-	switch {
+	switch why := forbidden(ctx); {
+	case why != nil:
+		return ofFault(why)
 	case errors.Is(err, sandbox.ErrLost):
 		return &Failure{Kind: fault.Platform, Err: err}
 	case errors.Is(cause, errUnrecorded):
@@ -109,8 +136,18 @@ func (r *run) failureOf(ctx context.Context, s plan.Step, err error) *Failure {
 	case ctx.Err() != nil:
 		return &Failure{Kind: fault.Agent, Err: errInterrupted}
 	}
+	return ofFault(err)
+}
+
+// ofFault is a failure of the kind that err says.
+func ofFault(err error) *Failure {
 	kind := fault.KindOf(err)
-	return &Failure{Kind: failureKind(kind), Drift: kind == fault.Drift, Err: err}
+	f := &Failure{Kind: failureKind(kind), Drift: kind == fault.Drift, Consent: kind == fault.Consent, Err: err}
+	var e *fault.Error
+	if errors.As(err, &e) && e.Code == broker.CodeApproval {
+		f.Kind = fault.Policy
+	}
+	return f
 }
 
 func (r *run) limitFailure() *Failure {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/joystream-ai/joy/internal/digest"
@@ -13,20 +14,16 @@ import (
 	"github.com/joystream-ai/joy/internal/schema"
 )
 
-// symbolic says whether a value, or a part of it, is not known.
-func symbolic(v any) bool {
+// opaque says whether a value, or a part of it, is not known, or stands for the bytes of a file.
+func opaque(v any) bool {
 	switch t := v.(type) {
-	case plan.Symbol:
+	case plan.Symbol, plan.ArtifactRef, fileRef:
 		return true
 	case []any:
-		for _, e := range t {
-			if symbolic(e) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(t, opaque)
 	case map[string]any:
 		for _, e := range t {
-			if symbolic(e) {
+			if opaque(e) {
 				return true
 			}
 		}
@@ -34,9 +31,10 @@ func symbolic(v any) bool {
 	return false
 }
 
-// checkSchema holds a value to a schema of the bundle. What is not known cannot be checked.
-func checkSchema(raw json.RawMessage, v any, what string) error {
-	if len(raw) == 0 || symbolic(v) {
+// checkSchema holds a value to a schema, of whom it says. What is not known cannot be checked; the arguments of an action
+// with files in them are checked by the broker.
+func checkSchema(raw json.RawMessage, v any, what, whose string) error {
+	if len(raw) == 0 || opaque(v) {
 		return nil
 	}
 	s, err := schema.Compile(raw)
@@ -48,7 +46,7 @@ func checkSchema(raw json.RawMessage, v any, what string) error {
 		return err
 	}
 	if err := s.Check(body); err != nil {
-		return fmt.Errorf("%s does not match the skill's schema: %w", what, err)
+		return fmt.Errorf("%s does not match %s's schema: %w", what, whose, err)
 	}
 	return nil
 }

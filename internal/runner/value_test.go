@@ -137,3 +137,21 @@ func TestInputsThatAreNotThere(t *testing.T) {
 		require.Equal(t, 1, r.count("command.started"))
 	}
 }
+
+// The variables of a proxy are there when there is something to reach, and only then.
+func TestProxyVariables(t *testing.T) {
+	s := script("fetch")
+	s.Egress = []string{"example.com"}
+	r := newRig(t, s, script("not"))
+	require.Nil(t, r.finished(t).Failure)
+	env, none := r.vm.scene("fetch").spec.Env, r.vm.scene("not").spec.Env
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
+		require.Equal(t, "http://joy:"+env["JOY_RUN_TOKEN"]+"@127.0.0.1:569", env[name])
+		require.NotContains(t, none, name)
+	}
+	require.Equal(t, "127.0.0.1,localhost", env["NO_PROXY"])
+	require.Equal(t, env["NO_PROXY"], env["no_proxy"])
+	require.Equal(t, "1", env["NODE_USE_ENV_PROXY"])
+	require.NotContains(t, none, "NODE_USE_ENV_PROXY")
+	require.NotContains(t, none, "NO_PROXY")
+}

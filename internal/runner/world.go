@@ -73,21 +73,32 @@ func (r *run) inputFiles(in *input, up map[string]*result) []sandbox.File {
 	return files
 }
 
-// baseEnvironment is what every command in the VM gets.
-func baseEnvironment(token string) map[string]string {
-	return map[string]string{
+// baseEnvironment is what every command in the VM gets. With hosts to reach come the variables by which programs find a
+// proxy: which of them a program reads, and in which case, differs
+// (https://about.gitlab.com/blog/we-need-to-talk-no-proxy/); Node reads them only when it is told to.
+func baseEnvironment(token string, egress []string) map[string]string {
+	door := fmt.Sprintf("127.0.0.1:%d", guestproto.DoorPort)
+	env := map[string]string{
 		"PATH": searchPath, "HOME": "/root", "LANG": "C.UTF-8", "TZ": "UTC",
-		"JOY_RUN_TOKEN": token,
-		"JOY_API_URL":   fmt.Sprintf("http://127.0.0.1:%d", guestproto.DoorPort),
+		"JOY_RUN_TOKEN": token, "JOY_API_URL": "http://" + door,
 	}
+	if len(egress) == 0 {
+		return env
+	}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
+		env[name] = "http://joy:" + token + "@" + door
+	}
+	env["NO_PROXY"], env["no_proxy"] = "127.0.0.1,localhost", "127.0.0.1,localhost"
+	env["NODE_USE_ENV_PROXY"] = "1"
+	return env
 }
 
 // environment is all that a step's commands get, and the names of the inputs that it has no room for: the longest are
 // left out first.
-func environment(skill string, in *input, token string) (env map[string]string, left []string) {
-	env = baseEnvironment(token)
+func environment(s plan.Step, in *input, token string) (env map[string]string, left []string) {
+	env = baseEnvironment(token, s.Egress)
 	env["JOY_INPUT"] = "/workspace/in/input.json"
-	env["JOY_SKILL_DIR"] = "/workspace/skills/" + skill
+	env["JOY_SKILL_DIR"] = "/workspace/skills/" + s.Skill
 	top, _ := in.tree.(map[string]any)
 	values := map[string]string{}
 	for name, v := range top {
