@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/plan"
@@ -121,8 +123,17 @@ func (a *app) showWhy(t *target, s plan.Step) error {
 	line("needs", "%s", orNothing(s.Needs))
 	line("with", "%s", s.With)
 	line("egress", "%s", orNothing(s.Egress))
+	if s.Kind == plan.Action {
+		line("arguments", "%s", argumentsOf(t.plan, s.Action, nil))
+		line("approval", "%s", approvalOf(t.plan, s, s.Action))
+	}
 	for _, g := range s.Tools {
-		line("tool", "%s with %s, at most %d calls", g.Action, g.With, g.MaxCalls)
+		calls := "any number of calls"
+		if g.MaxCalls > 0 {
+			calls = fmt.Sprintf("at most %d calls", g.MaxCalls)
+		}
+		line("tool", "%s with %s, %s; left to the step: %s; %s", g.Action, g.With, calls,
+			argumentsOf(t.plan, g.Action, g.With), approvalOf(t.plan, s, g.Action))
 	}
 	line("timeout", "%s", s.Timeout)
 	line("vm", "%s; the bundle says %s", yesNo(view.VM), yesNo(s.Sandbox.Required))
@@ -134,6 +145,28 @@ func (a *app) showWhy(t *target, s plan.Step) error {
 	}
 	_, err := a.out.Write([]byte(b.String()))
 	return err
+}
+
+// argumentsOf are the arguments of a pinned tool that are not fixed.
+func argumentsOf(p *plan.Plan, action string, fixed json.RawMessage) string {
+	t, _ := p.Tool(action)
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	_ = json.Unmarshal(t.Part("inputSchema"), &schema) // one without properties says nothing of them
+	var taken map[string]json.RawMessage
+	_ = json.Unmarshal(fixed, &taken)
+	for name := range taken {
+		delete(schema.Properties, name)
+	}
+	return orNothing(slices.Sorted(maps.Keys(schema.Properties)))
+}
+
+func approvalOf(p *plan.Plan, s plan.Step, action string) string {
+	if p.Asks(s, action) {
+		return "a person is asked"
+	}
+	return "nobody is asked"
 }
 
 func orNothing(list []string) string {
