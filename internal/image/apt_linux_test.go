@@ -52,7 +52,7 @@ func strictApt(t *testing.T) func(string) (string, bool) {
 	t.Helper()
 	bin := t.TempDir()
 	script := "#!/bin/sh\necho 'Acquire::Check-Valid-Until \"true\";'\necho 'Acquire::Check-Date \"true\";'\n"
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "apt-config"), []byte(script), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "apt-config"), []byte(script), 0o700))
 	return func(key string) (string, bool) {
 		if key == "PATH" {
 			return bin + ":" + os.Getenv("PATH"), true
