@@ -67,7 +67,7 @@ func (a *app) secretSet(ctx context.Context, name string, o secretSetOptions) er
 	if e.Origin, err = a.originOf(o); err != nil {
 		return err
 	}
-	s, err := secret.OpenStore(a.cfg.Dirs.Config)
+	s, err := secret.OpenStore(a.cfg.Dirs.Config) // first: no value is asked for that could not be kept
 	if err != nil {
 		return err
 	}
@@ -81,6 +81,9 @@ func (a *app) secretSet(ctx context.Context, name string, o secretSetOptions) er
 		}
 	}
 	if err != nil {
+		return err
+	}
+	if s, err = secret.OpenStore(a.cfg.Dirs.Config); err != nil { // again: a person may have taken long to type
 		return err
 	}
 	old, replaced := s.Find(name)

@@ -131,7 +131,8 @@ func (a *app) showSubject(to *ui, sub trust.Subject) error {
 }
 
 func (a *app) askTrust(ctx context.Context, sub trust.Subject) error {
-	answer, err := a.ask(ctx, "Type yes to allow exactly this: ")
+	// The number tells that something has left the screen at the top.
+	answer, err := a.ask(ctx, fmt.Sprintf("Type yes to allow exactly that (%s): ", count(len(sub.Lines()), "thing")))
 	if err != nil {
 		return err
 	}

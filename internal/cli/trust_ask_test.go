@@ -93,7 +93,7 @@ func TestTrustIsTyped(t *testing.T) {
 		}
 		done := make(chan int)
 		go func() { done <- Main(t.Context(), []string{"trust"}, env) }()
-		p.until("Type yes to allow exactly this: ")
+		p.until("Type yes to allow exactly that (")
 		p.types(c.answer)
 		require.Equal(t, c.want, <-done, "%q %q", c.before, c.answer)
 		require.NotContains(t, p.seen.String(), "\u202e")
@@ -112,7 +112,7 @@ func TestTrustShowsWhatChanged(t *testing.T) {
 		done := make(chan int)
 		go func() { done <- Main(t.Context(), args, env) }()
 		if answer != "" {
-			p.until("Type yes to allow exactly this: ")
+			p.until("Type yes to allow exactly that (")
 			p.types(answer)
 		}
 		return <-done
