@@ -42,13 +42,14 @@ func sources(t *testing.T) (refs map[string]string, env []string) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	write("bin/op", "#!/bin/sh\nexec cat "+write("by-op", canaryMark+"-op\n", 0o600)+"\n", 0o700)
-	return map[string]string{
+	refs = map[string]string{
 		"env":  "env:CANARY_ENV",
 		"file": "file:" + write("file", canaryMark+"-file\n", 0o600),
 		"age":  "age:" + write("sealed.age", sealed.String(), 0o644) + "#it",
 		"cmd":  fmt.Sprintf(`cmd:["cat",%q]`, write("by-cmd", canaryMark+"-cmd\n", 0o600)),
 		"op":   "op://work/it/token",
-	}, []string{
+	}
+	return refs, []string{
 		"CANARY_ENV=" + canaryMark + "-env", "JOY_SECRET_CI=" + canaryMark + "-ci", "IDENTITY=" + filepath.Join(dir, "identity"),
 		"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"),
 	}

@@ -67,8 +67,7 @@ func (a *app) secretSet(ctx context.Context, name string, o secretSetOptions) er
 	if e.Origin, err = a.originOf(o); err != nil {
 		return err
 	}
-	s, err := secret.OpenStore(a.cfg.Dirs.Config) // first: no value is asked for that could not be kept
-	if err != nil {
+	if _, err := secret.OpenStore(a.cfg.Dirs.Config); err != nil { // no value is asked for that could not be kept
 		return err
 	}
 	var why error
@@ -83,7 +82,8 @@ func (a *app) secretSet(ctx context.Context, name string, o secretSetOptions) er
 	if err != nil {
 		return err
 	}
-	if s, err = secret.OpenStore(a.cfg.Dirs.Config); err != nil { // again: a person may have taken long to type
+	s, err := secret.OpenStore(a.cfg.Dirs.Config) // as it is now: a person may have taken long to type
+	if err != nil {
 		return err
 	}
 	old, replaced := s.Find(name)
