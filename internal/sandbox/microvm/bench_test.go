@@ -187,7 +187,7 @@ func bareInitrd(b *testing.B, p *Provider, spec sandbox.Spec) string {
 	var out bytes.Buffer
 	require.NoError(b, image.Initrd(img, oneLineInit("up-and-running\n"), &out))
 	path := filepath.Join(b.TempDir(), "bare.cpio")
-	require.NoError(b, os.WriteFile(path, out.Bytes(), 0o600))
+	require.NoError(b, os.WriteFile(path, out.Bytes(), 0o644)) //nolint:gosec // QEMU opens it as another uid
 	return path
 }
 
