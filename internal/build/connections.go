@@ -96,16 +96,18 @@ func (b *builder) filesOf(name string, c agent.Connection) []plan.File {
 		if !plan.CleanPath(p) || p == LockName || p == ".joy" || strings.HasPrefix(p, ".joy/") {
 			continue // of the system, or of joy itself
 		}
-		if b.linked(p) {
+		info, err := fs.Stat(b.fsys, p)
+		switch {
+		case err == nil && info.IsDir():
+			continue // what the server works on, and not what it is
+		case b.linked(p): // also one that leads out of the project
 			b.fail(c.Pos, "connection %s: %s is reached by a link, which cannot be pinned", name, arg).WithHint("name the file itself")
 			continue
-		}
-		info, err := fs.Stat(b.fsys, p)
-		if errors.Is(err, fs.ErrNotExist) && program {
+		case errors.Is(err, fs.ErrNotExist) && program:
 			b.fail(c.Pos, "connection %s: there is no file %s", name, arg).WithHint("correct connections.%s.command", name)
-		}
-		if err != nil || !info.Mode().IsRegular() {
-			continue // a directory is what the server works on, and not what it is
+			continue
+		case err != nil || !info.Mode().IsRegular():
+			continue
 		}
 		data, err := b.readFile(p, digest.MaxFileBytes)
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -186,6 +188,27 @@ func TestToolsThatDoNotFit(t *testing.T) {
 		require.ErrorContains(t, f, tc.want, name)
 		require.Contains(t, f.Hint, tc.hint, name)
 		require.NotZero(t, f.Line, name)
+	}
+}
+
+// What a command names in the project is pinned, wherever it stands in it; what only looks like a file is not.
+func TestFilesOfACommand(t *testing.T) {
+	dir := onDisk(t, driven("connections: {drive: {command: [node, conf/../bin/drive, --config=./conf/a.toml, data, link, node, joy.lock, 'a b', /etc/passwd, ../x]}}\n"+drop))
+	require.NoError(t, os.Symlink("data", filepath.Join(dir, "link")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "joy.lock"), nil, 0o600))
+	res, err := Build(context.Background(), Options{Dir: dir, Ask: offering(upload).ask})
+	require.NoError(t, err)
+	var paths []string
+	for _, f := range res.Plan.Connections["drive"].Files {
+		paths = append(paths, f.Mode+" "+f.Path)
+	}
+	require.Equal(t, []string{"0644 bin/drive", "0644 conf/a.toml"}, paths)
+
+	for _, to := range []string{"bin/drive", "/bin/sh", "nowhere"} {
+		require.NoError(t, os.Remove(filepath.Join(dir, "link")))
+		require.NoError(t, os.Symlink(to, filepath.Join(dir, "link")))
+		_, err = Build(context.Background(), Options{Dir: dir, Ask: offering(upload).ask})
+		require.ErrorContains(t, err, "link is reached by a link", to)
 	}
 }
 

@@ -42,8 +42,8 @@ func (a *app) asker(p project) build.Ask {
 			offer, err := offerOf(probe, known)
 			offers[name] = offer
 			for _, e := range fault.All(err) {
-				if e.File == "" {
-					e.At(spec.File, spec.Connections[name].Line, spec.Connections[name].Col)
+				if at := spec.Connections[name].Pos; e.File == "" {
+					e = e.At(spec.File, at.Line, at.Col)
 				}
 				errs = append(errs, e)
 			}

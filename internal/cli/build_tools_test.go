@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -177,7 +176,7 @@ func TestBuildWithHostileServers(t *testing.T) {
 			require.Equal(t, 1, code, out)
 			require.Contains(t, out, "connection c0 (")
 			require.Contains(t, out, want)
-			require.Regexp(t, regexp.MustCompile(`\(joy\.yaml:4:3\)`), out)
+			require.Regexp(t, `\(joy\.yaml:4:3\)`, out)
 			require.NoFileExists(t, filepath.Join(c.dir, build.LockName))
 			require.NotContains(t, out, "canary")
 		})
