@@ -53,15 +53,16 @@ var house = []room{
 
 	{1, "agent", "policy digest fault"},    // joy.yaml
 	{1, "skill", "policy digest fault"},    // one bundle, with evidence
-	{1, "signature", "plan fault"},         // who stands for a plan
+	{1, "signature", "plan notekey fault"}, // who stands for a plan
 	{1, "plan", "policy digest fault"},     // joy.lock
 	{1, "egress", "policy fault"},          // the hosts a plan grants, and nothing else
 	{1, "schema", "fault"},                 // a value against a JSON Schema
-	{1, "ledger", "digest fault"},          // append, recover, seal
-	{1, "ledger/verify", "digest fault"},   // read and check; shares nothing with the writer
+	{1, "ledger", "notekey digest fault"},  // append, recover, seal
+	{1, "ledger/verify", ""},               // read and check; shares nothing with the writer
 	{1, "artifact", "policy digest fault"}, // what a step left in out/
 
 	{0, "guestproto", "policy fault"}, // the bytes between host and guest
+	{0, "notekey", "fault"},           // the keys that joy signs with
 	{0, "policy", "fault"},            // a request against grants
 	{0, "digest", "fault"},            // content has a name
 	{0, "git", ""},                    // a file of a past commit, without git

@@ -29,12 +29,16 @@ func Reopen(dir, run, planDigest string, opts Options) (*Writer, error) {
 		return nil, err
 	}
 	torn, err := w.resume(f, path)
+	if err == nil && w.last == RunSealed {
+		err = fault.Wrap(fault.Ledger, ErrSealed, "open ledger").At(path, 0, 0)
+	}
 	if err == nil && len(torn) > 0 {
 		err = cut(f, dir, torn)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	w.dir = dir
 	w.start(f, opts)
 	if len(torn) > 0 {
 		_, err = w.Effect(LedgerRecovered, "", Data{"bytes": len(torn), "sha256": digestOf(torn)})
@@ -66,6 +70,7 @@ func openExisting(path string) (*os.File, error) {
 
 // resume follows the chain through f, sets the writer's state to its end and returns the torn bytes.
 func (w *Writer) resume(f *os.File, path string) (torn []byte, err error) {
+	w.reopened = true
 	r := bufio.NewReaderSize(f, 64<<10)
 	for n := 1; ; n++ {
 		raw, err := readLine(r)
@@ -80,11 +85,8 @@ func (w *Writer) resume(f *os.File, path string) (torn []byte, err error) {
 				WithHint("joy ledger verify %s", path)
 		}
 	}
-	switch {
-	case w.seq == 0:
+	if w.seq == 0 {
 		return nil, fault.New(fault.Ledger, "the ledger holds no whole entry").At(path, 0, 0)
-	case w.last == RunSealed:
-		return nil, fault.New(fault.Ledger, "the ledger is sealed").At(path, 0, 0)
 	}
 	return torn, nil // synced stays 0: what the stopped process wrote may not be on the disk yet
 }
@@ -141,10 +143,13 @@ func (w *Writer) follow(raw []byte) error {
 		return fmt.Errorf("it is not of run %s", w.run)
 	}
 	typ, _, _ := bytes.Cut(rest, []byte{'"'})
-	if why := allowed(w.last, Type(typ)); why != "" {
+	if why := w.allowed(Type(typ)); why != "" {
 		return fmt.Errorf("%q: %s", typ, why)
 	}
-	w.seq, w.prev, w.last, w.at = w.seq+1, hash, Type(typ), at
+	w.step(hash, Type(typ), at, raw)
+	if w.last == RunSealed {
+		w.sealing = string(raw)
+	}
 	return nil
 }
 

@@ -71,9 +71,9 @@ var types = []Type{
 // Types lists every type an entry may have.
 func Types() []Type { return slices.Clone(types) }
 
-// allowed says why an entry of type t may not follow one of type last ("" when the ledger is empty), or "".
-func allowed(last, t Type) string {
-	switch {
+// allowed says why an entry of type t may not come next, or "".
+func (w *Writer) allowed(t Type) string {
+	switch last := w.last; {
 	case !slices.Contains(types, t):
 		return "unknown type"
 	case last == "" && t != RunStarted:
@@ -82,9 +82,9 @@ func allowed(last, t Type) string {
 		return "the run has started already"
 	case last == RunSealed:
 		return "the ledger is sealed"
-	case last == RunFinished && t != RunSealed && t != LedgerRecovered:
+	case w.finished && t != RunSealed && t != LedgerRecovered:
 		return "the run has finished"
-	case t == RunSealed && last != RunFinished:
+	case t == RunSealed && !w.finished && !w.reopened:
 		return "only a finished run is sealed"
 	}
 	return ""

@@ -24,22 +24,29 @@ var (
 // that wait at the same time share one sync. The owner calls Close, once nobody appends any more.
 type Writer struct {
 	run  string
+	plan string // its digest
+	dir  string // "" when the ledger is only teed
 	now  func() time.Time
 	file *os.File // nil: the ledger is only teed
 	tee  *tee
 
-	mu      sync.Mutex
-	seq     int64
-	prev    string // hash of the last line, or the plan digest
-	last    Type
-	at      time.Time // of the last line
-	buf     []byte
-	err     error // first failure of the file; it stays
-	closed  bool
-	synced  int64 // every entry up to this seq is on the disk
-	syncing bool
-	settled *sync.Cond  // a sync ended
-	timer   *time.Timer // syncs what Append left behind
+	reopened bool // it goes on with what a stopped process left
+
+	mu       sync.Mutex
+	seq      int64
+	prev     string // hash of the last line, or the plan digest
+	tree     tree   // over the lines
+	sealing  string // the line that is run.sealed, when it was there already
+	last     Type
+	finished bool
+	at       time.Time // of the last line
+	buf      []byte
+	err      error // first failure of the file; it stays
+	closed   bool
+	synced   int64 // every entry up to this seq is on the disk
+	syncing  bool
+	settled  *sync.Cond  // a sync ended
+	timer    *time.Timer // syncs what Append left behind
 }
 
 // Create makes dir's ledger, which must not exist yet, and locks it: one ledger has one writer. dir must exist.
@@ -58,6 +65,7 @@ func Create(dir, run, planDigest string, opts Options) (*Writer, error) {
 	if err := errors.Join(lock(f), syncDir(dir)); err != nil {
 		return nil, errors.Join(fault.Wrap(fault.Platform, err, "create ledger"), f.Close())
 	}
+	w.dir = dir
 	w.start(f, opts)
 	return w, nil
 }
@@ -80,7 +88,7 @@ func newWriter(run, planDigest string, opts Options) (*Writer, error) {
 	if !digestID.MatchString(planDigest) {
 		return nil, fault.New(fault.Platform, "open ledger: %q is no plan digest", planDigest)
 	}
-	w := &Writer{run: run, prev: planDigest, now: opts.Now}
+	w := &Writer{run: run, plan: planDigest, prev: planDigest, now: opts.Now}
 	if w.now == nil {
 		w.now = time.Now
 	}
@@ -128,7 +136,7 @@ func (w *Writer) append(typ Type, step string, data Data) (int64, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	if why := allowed(w.last, typ); why != "" {
+	if why := w.allowed(typ); why != "" {
 		return 0, fault.New(fault.Platform, "record %s: %s", typ, why)
 	}
 	body, err := appendValue(nil, data, 0)
@@ -150,11 +158,18 @@ func (w *Writer) append(typ Type, step string, data Data) (int64, error) {
 			return 0, w.err
 		}
 	}
-	w.seq, w.prev, w.last, w.at = l.seq, hash, typ, l.at
+	w.step(hash, typ, l.at, buf[:len(buf)-1])
 	if w.tee != nil {
 		w.tee.put(buf)
 	}
 	return w.seq, nil
+}
+
+// step moves the state behind one more line, which is given without its newline.
+func (w *Writer) step(hash string, typ Type, at time.Time, line []byte) {
+	w.seq, w.prev, w.last, w.at = w.seq+1, hash, typ, at
+	w.finished = w.finished || typ == RunFinished
+	w.tree.add(line)
 }
 
 // tick is the time of the next entry: the clock's, unless that went back.

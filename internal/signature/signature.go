@@ -25,11 +25,8 @@ const Suffix = ".sig"
 // MaxBytes is the largest signature that is read; some hundred signers fit.
 const MaxBytes = 64 << 10
 
-// Codes of the errors of this package.
-const (
-	CodeSignature = "JOY-SIGNATURE" // missing, broken, of another plan, or by nobody who is trusted
-	CodeKey       = "JOY-KEY"       // a key that cannot be used
-)
+// CodeSignature is that of the errors of this package: missing, broken, of another plan, or by nobody who is trusted.
+const CodeSignature = "JOY-SIGNATURE"
 
 // head is the first line of what is signed. It keeps the signature of anything else from being taken for one of a plan.
 const head = "joy plan signature 1"
@@ -55,7 +52,7 @@ func Sign(p *plan.Plan, key Key, old []byte) ([]byte, error) {
 	if _, err := note.Open(old, note.VerifierList()); errors.As(err, &unknown) && unknown.Note.Text == text {
 		n.UnverifiedSigs = unknown.Note.UnverifiedSigs
 	}
-	return note.Sign(n, key.signer)
+	return note.Sign(n, key.Signer)
 }
 
 // Signer is one signature line. Hash tells keys of one name apart.
@@ -79,7 +76,7 @@ func Check(p *plan.Plan, sig []byte, file string, keys ...PublicKey) ([]Signer, 
 	verifiers := make([]note.Verifier, 0, len(keys))
 	for _, k := range keys {
 		if !slices.ContainsFunc(verifiers, func(v note.Verifier) bool { return v.Name() == k.Name() && v.KeyHash() == k.KeyHash() }) {
-			verifiers = append(verifiers, k.verifier)
+			verifiers = append(verifiers, k)
 		}
 	}
 	n, err := note.Open(sig, note.VerifierList(verifiers...))

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -87,7 +84,7 @@ func TestWhatIsNoSignatureOfThePlan(t *testing.T) {
 		_, err := Check(p, []byte(sig), "joy.lock.sig", alice.Public)
 		refused(t, err, fault.Drift, tc.want)
 	}
-	seal, err := note.Sign(&note.Note{Text: "a sealed run\n"}, alice.signer)
+	seal, err := note.Sign(&note.Note{Text: "a sealed run\n"}, alice.Signer)
 	require.NoError(t, err)
 	_, err = Check(somePlan(), seal, "joy.lock.sig", alice.Public)
 	refused(t, err, fault.Drift, "no plan")
@@ -131,65 +128,6 @@ func TestSigning(t *testing.T) {
 	require.Len(t, signers, 1, "who signed another plan did not sign this one")
 	_, err = Check(other, sign(t, other, bob, []byte("rubbish")), "joy.lock.sig", bob.Public)
 	require.NoError(t, err)
-}
-
-func TestKeysThatCannotBeUsed(t *testing.T) {
-	dir := t.TempDir()
-	good, err := os.ReadFile(func() string {
-		path := filepath.Join(dir, "good")
-		_, err := NewKey(path, "alice", rand.Reader)
-		require.NoError(t, err)
-		return path
-	}())
-	require.NoError(t, err)
-	private, _, _ := strings.Cut(string(good), "\n")
-	foreign, public, err := note.GenerateKey(rand.Reader, "joy-seal/acme")
-	require.NoError(t, err)
-	for name, text := range map[string]string{
-		"empty": "", "rubbish": "rubbish\n", "private half alone": private + "\n",
-		"another's public half": private + "\n" + newKey(t, "alice").Public.String(),
-		"key of a workspace":    foreign + "\n" + public, "too large": strings.Repeat("x", maxKey+1),
-	} {
-		path := filepath.Join(dir, "bad")
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := ReadKey(path)
-		require.ErrorContains(t, err, "read the author's key", name)
-		require.NotContains(t, err.Error(), "PRIVATE", name)
-	}
-	_, err = ReadKey(filepath.Join(dir, "gone"))
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = ReadKey(dir)
-	require.ErrorContains(t, err, "not an ordinary file")
-	if runtime.GOOS != "windows" {
-		path := filepath.Join(dir, "open")
-		require.NoError(t, os.WriteFile(path, good, 0o644))
-		_, err = ReadKey(path)
-		require.ErrorContains(t, err, "others may read it")
-	}
-	for _, text := range []string{"", "x", public, "joy-author/a+00000000+AAAA"} {
-		_, err := ParsePublic(text)
-		require.ErrorContains(t, err, "not the public key of an author")
-	}
-}
-
-func TestKeyIsMadeOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a", "author.key")
-	k, err := NewKey(path, "  Ann+ Other\n", rand.Reader)
-	require.NoError(t, err)
-	require.Equal(t, "joy-author/Ann-Other", k.Public.Name())
-	again, err := ReadKey(path)
-	require.NoError(t, err)
-	require.Equal(t, k.Public.String(), again.Public.String())
-	_, err = NewKey(path, "x", rand.Reader)
-	require.ErrorIs(t, err, fs.ErrExist)
-	if runtime.GOOS != "windows" {
-		for name, want := range map[string]fs.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
-			info, err := os.Stat(name)
-			require.NoError(t, err)
-			require.Equal(t, want, info.Mode().Perm())
-		}
-	}
-	require.Equal(t, "somebody", keyName(" \n"))
 }
 
 // FuzzCheck: whatever is taken for a signature of the plan was made with the key.

@@ -15,6 +15,8 @@ type Options struct {
 
 	// Each, when not nil, is given every entry that holds, in order.
 	Each func(Entry)
+
+	leaf func(Entry, Hash) // is given every entry that holds and its leaf
 }
 
 // Check reads the ledger in r to its end and reports what it is. Each line must be canonical, follow the one before
@@ -77,7 +79,11 @@ func (c *checker) follow(e Entry) string {
 		c.rep.Run, c.rep.PlanDigest, c.rep.Started = e.Run, e.Prev, e.Time
 	}
 	c.pairs.take(e)
-	c.tree.add(leafOf(&c.room, e.Raw))
+	leaf := leafOf(&c.room, e.Raw)
+	c.tree.add(leaf)
+	if c.opts.leaf != nil {
+		c.opts.leaf(e, leaf)
+	}
 	c.rep.Entries, c.rep.Head, c.rep.Ended = e.Seq, e.Hash, e.Time
 	c.rep.Finished = c.rep.Finished || e.Type == "run.finished"
 	c.note(e)
@@ -158,7 +164,7 @@ func (c *checker) done() Report {
 	switch {
 	case c.rep.Entries == 0:
 		c.rep.State, c.rep.Problem = Incomplete, "the ledger is empty"
-	case c.rep.Recovered:
+	case c.rep.Recovered && !c.rep.Finished:
 		c.rep.State, c.rep.Problem = Incomplete, "there is no run.finished: joy died, and joy gc sealed what it had written"
 	case !c.rep.Finished:
 		c.rep.State, c.rep.Problem = Incomplete, "there is no run.finished: the run was stopped, or the end was cut off"
