@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,6 +34,26 @@ type bench struct {
 // newBench lays out a project of files and freezes it.
 func newBench(t testing.TB, files map[string]string) *bench {
 	t.Helper()
+	b := newProject(t, files)
+	out, err := b.command("build").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return b
+}
+
+// allow has the tester allow what the project would start and contact.
+func (b *bench) allow() {
+	b.t.Helper()
+	_, stdout, stderr := b.run("trust", "--json")
+	var doc struct {
+		Digest string `json:"digest"`
+	}
+	require.NoError(b.t, json.Unmarshal([]byte(stdout), &doc), "%s%s", stdout, stderr)
+	b.env = append(b.env, "JOY_TRUST="+doc.Digest)
+}
+
+// newProject lays out a project of files.
+func newProject(t testing.TB, files map[string]string) *bench {
+	t.Helper()
 	b := &bench{t: t, top: t.TempDir()}
 	b.dir = filepath.Join(b.top, "project")
 	b.env = append(b.env, "PATH="+os.Getenv("PATH"), "JOY_ACCEL=tcg", "XDG_CACHE_HOME="+testerCache(), "TERM=dumb")
@@ -48,7 +69,5 @@ func newBench(t testing.TB, files map[string]string) *bench {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	out, err := b.command("build").CombinedOutput()
-	require.NoError(t, err, "%s", out)
 	return b
 }

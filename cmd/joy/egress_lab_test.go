@@ -130,6 +130,7 @@ func newCertificate(t *testing.T, hosts []string) (tls.Certificate, string) {
 // could do that.
 func (b *bench) runOutside(ctx context.Context, o *outside, args ...string) (code int, stdout, stderr string) {
 	b.t.Helper()
+	b.allow()
 	var out, errs bytes.Buffer
 	code = cli.Main(ctx, args, cli.Env{
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Dir: b.dir, Egress: o.dialer(),

@@ -27,7 +27,8 @@ type app struct {
 	json    bool
 	quiet   bool
 	verbose int
-	ran     bool // a command's RunE has begun
+	ran     bool       // a command's RunE has begun
+	typing  chan reply // what a person has yet to type; see ask
 }
 
 func newApp(env Env) *app {

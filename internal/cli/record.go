@@ -93,11 +93,24 @@ func newRunDir(st *state.Dir) (state.Run, error) {
 	return state.Run{}, errors.New("no free run id")
 }
 
+// execution is all that a run is made of besides its record.
+type execution struct {
+	target   *target
+	provider sandbox.Provider
+	image    string
+	in       *inputs
+	secrets  *secret.Set
+	outside  *outside
+	bounds   string // digest of the operator's policy; "": nobody bounds anything
+}
+
 // execute runs the plan on the record until ctx is cancelled.
-func (r *record) execute(ctx context.Context, a *app, t *target, p sandbox.Provider, img string, in *inputs, secrets *secret.Set) runner.Outcome {
+func (r *record) execute(ctx context.Context, a *app, e execution) runner.Outcome {
+	p := e.target.plan
 	b := broker.New(broker.Config{
-		Workspace: t.plan.Agent.Workspace, Agent: t.plan.Agent.Name, Run: r.run.ID, Ledger: r.ledger, Secrets: secrets,
-		Dialer: a.env.Egress,
+		Workspace: p.Agent.Workspace, Agent: p.Agent.Name, Run: r.run.ID, Ledger: r.ledger, Secrets: e.secrets,
+		Dialer: a.env.Egress, Pins: p.Connections, Connections: e.outside.connections, Objects: r.objects,
+		Approvals: p.Policy.Approvals, Approver: e.outside.approver.decide,
 	})
 	skip, skipCollect := context.WithCancel(context.Background())
 	defer skipCollect()
@@ -112,10 +125,10 @@ func (r *record) execute(ctx context.Context, a *app, t *target, p sandbox.Provi
 		}
 	}()
 	return runner.Run(ctx, runner.Config{
-		Plan: t.plan, RunID: r.run.ID, Input: in.json, Files: in.files, Started: a.startedBy(), Provider: p, Image: img,
-		Ledger: r.ledger, Broker: b, Secrets: secrets, Objects: r.objects, LogDir: r.logsDir(),
+		Plan: p, RunID: r.run.ID, Input: e.in.json, Files: e.in.files, Started: a.startedBy(e.bounds), Provider: e.provider,
+		Image: e.image, Ledger: r.ledger, Broker: b, Secrets: e.secrets, Objects: r.objects, LogDir: r.logsDir(),
 		Bundle: r.bundleFile, OwnVM: r.ownVM, VMGone: r.vmGone, SkipCollect: skip,
-		Admit: a.admit(r.run.ID, t.plan),
+		Admit: a.admit(r.run.ID, p),
 	})
 }
 
@@ -165,8 +178,8 @@ func (r *record) close() {
 	}
 }
 
-// startedBy is what run.started says of who ran it and with what.
-func (a *app) startedBy() ledger.Data {
+// startedBy is what run.started says of who ran it, with what and within which bounds.
+func (a *app) startedBy(bounds string) ledger.Data {
 	host, _ := os.Hostname()
 	actor := ledger.Data{"host": clean(host), "user": "unknown"}
 	if u, err := user.Current(); err == nil {
@@ -176,6 +189,9 @@ func (a *app) startedBy() ledger.Data {
 		actor["ci"] = clean(url)
 	}
 	d := ledger.Data{"trigger": "manual", "actor": actor, "joy": selfDigest()}
+	if bounds != "" {
+		d["operator"] = bounds
+	}
 	if g, err := image.Guest(runtime.GOARCH); err == nil {
 		d["guest"] = digest.Bytes(g)
 	}

@@ -24,6 +24,7 @@ type runOptions struct {
 	inputs    []string
 	inputFile string
 	jsonl     bool
+	approve   []string // actions
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -37,7 +38,7 @@ func newRunCmd(a *app) *cobra.Command {
 		Args: argsBetween(0, 1, "one project, lock or run"),
 		Example: "  joy run --input week=2026-W48\n" +
 			"  joy run examples/repo-report --input repo=@src.tar\n" +
-			"  joy run --jsonl > ledger.jsonl",
+			"  joy run --approve drive.upload --jsonl > ledger.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.run(cmd.Context(), firstArg(args), o)
 		},
@@ -46,6 +47,7 @@ func newRunCmd(a *app) *cobra.Command {
 	flags.StringArrayVar(&o.inputs, "input", nil, "`NAME=VALUE` of the run's input; NAME=@FILE for a file")
 	flags.StringVar(&o.inputFile, "input-file", "", "read the input from `FILE`, a JSON object (- for stdin)")
 	flags.String("sandbox", "", "where VMs come from: microvm (default)")
+	flags.StringArrayVar(&o.approve, "approve", nil, "approve of calls of `ACTION` without asking (may be repeated)")
 	flags.BoolVar(&o.jsonl, "jsonl", false, "print the ledger as JSON lines on a terminal too")
 	return cmd
 }
@@ -73,7 +75,13 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err := a.refuseTooLarge(t); err != nil {
 		return err
 	}
-	a.warnInert(t.plan)
+	bounds, err := a.judge(t, a.lockFile(arg), provider.Name())
+	if err != nil {
+		return err
+	}
+	if err := a.refuseUnapproved(t.plan, o.approve); err != nil {
+		return err
+	}
 	a.reapQuietly()
 	rec, err := a.openRecord(t)
 	if err != nil {
@@ -94,6 +102,10 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	}
 	defer release()
 	secrets := secret.NewSet()
+	out, err := a.openOutside(ctx, t, o.approve, secrets)
+	if err != nil {
+		return err
+	}
 	in, err := a.readInputs(t.plan, o.inputs, o.inputFile, secrets, rec.keepFile(a))
 	if err != nil {
 		return err
@@ -101,13 +113,13 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err := rec.begin(t, a.ledgerTo(o, t.plan)); err != nil {
 		return err
 	}
-	out := rec.execute(ctx, a, t, provider, pin, in, secrets)
+	done := rec.execute(ctx, a, execution{t, provider, pin, in, secrets, out, bounds})
 	// Closed first, the ledger is printed to its end before anything is said about it.
-	if err := rec.ledger.Close(); out.RecordErr == nil {
-		out.RecordErr = err
+	if err := rec.ledger.Close(); done.RecordErr == nil {
+		done.RecordErr = err
 	}
-	err = a.reportRun(ctx, rec, out)
-	if l, ok := provider.(*local); ok && out.VM == "" {
+	err = a.reportRun(ctx, rec, done)
+	if l, ok := provider.(*local); ok && done.VM == "" {
 		l.keepSnapshot(ctx, rec.run.ID, needOf(t.plan))
 	}
 	return err
@@ -222,6 +234,8 @@ func (a *app) reportRun(ctx context.Context, rec *record, out runner.Outcome) er
 		return exit(exitCodeOf(fault.Timeout))
 	case out.Failure.Drift:
 		return exit(exitCodeOf(fault.Drift))
+	case out.Failure.Consent:
+		return exit(exitCodeOf(fault.Consent))
 	default:
 		return exit(exitCodeOf(out.Failure.Kind))
 	}

@@ -62,7 +62,7 @@ type simulatedStep struct {
 	Command  []string          `json:"command,omitempty"`
 	Files    []string          `json:"files,omitempty"`
 	Env      map[string]string `json:"env,omitempty"`
-	Actions  []string          `json:"actions"`
+	Actions  []simulatedAction `json:"actions"`
 	Egress   []string          `json:"egress"`
 	Timeout  string            `json:"timeout"`
 	Evidence []plan.Evidence   `json:"evidence"`
@@ -126,19 +126,13 @@ func dryRun(ctx context.Context, t *target, in *inputs, secrets *secret.Set) (*s
 		p := t.plan.Setup
 		s.Setup = &simulatedStep{
 			ID: setupStep, Kind: setupStep, VM: true, Needs: []string{}, Command: g.Argv, Files: g.Files, Env: withoutToken(g.Env),
-			Actions: []string{}, Egress: p.Egress, Timeout: p.Timeout.String(), Evidence: []plan.Evidence{},
+			Actions: []simulatedAction{}, Egress: p.Egress, Timeout: p.Timeout.String(), Evidence: []plan.Evidence{},
 		}
 	}
 	for _, step := range t.plan.Steps {
 		ss := simulatedStep{
 			ID: step.ID, Kind: step.Kind, VM: step.NeedsVM(), Needs: step.Needs, Egress: step.Egress,
-			Timeout: step.Timeout.String(), Evidence: step.Sandbox.Evidence, Actions: []string{},
-		}
-		if step.Action != "" {
-			ss.Actions = append(ss.Actions, step.Action)
-		}
-		for _, g := range step.Tools {
-			ss.Actions = append(ss.Actions, g.Action)
+			Timeout: step.Timeout.String(), Evidence: step.Sandbox.Evidence, Actions: actionsOf(t.plan, step),
 		}
 		if g, ok := provider.Given(step.ID); ok {
 			ss.Input, ss.Command, ss.Files, ss.Env = g.Input, g.Argv, g.Files, withoutToken(g.Env)
@@ -208,7 +202,11 @@ func (a *app) printSimulated(b *strings.Builder, s simulatedStep, boots bool) {
 	row("command", strings.Join(s.Command, " "))
 	row("input", string(s.Input))
 	row("finds", strings.Join(found(s.Files), " "))
-	row("actions", orNone(s.Actions))
+	var actions []string
+	for _, act := range s.Actions {
+		actions = append(actions, act.String())
+	}
+	row("actions", orNone(actions))
 	row("network", orNone(s.Egress))
 }
 

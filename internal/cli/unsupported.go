@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
@@ -18,20 +17,9 @@ func refuseUnsupported(p *plan.Plan) error {
 		errs = append(errs, e)
 	}
 	for _, s := range p.Steps {
-		switch s.Kind {
-		case plan.Prompt:
-			add("declare an entry point (metadata: {joy.entry: …}), or joy simulate", "step %s is worked by a model; this version of joy runs script steps only", s.ID)
-		case plan.Action:
-			add("joy simulate", "step %s calls %s; this version of joy calls no connections", s.ID, s.Action)
+		if s.Kind == plan.Prompt {
+			add("declare an entry point (metadata: {joy.entry: …}), or joy simulate", "step %s is worked by a model; this version of joy runs script and action steps only", s.ID)
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// warnInert says what the plan grants and nobody will get.
-func (a *app) warnInert(p *plan.Plan) {
-	if len(p.Policy.Egress) > 0 { // what setup may reach is a part of it
-		a.warn("the plan grants network access to %s; this version of joy has no way out of the VM, so nothing is reached",
-			strings.Join(p.Policy.Egress, ", "))
-	}
 }

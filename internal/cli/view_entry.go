@@ -25,10 +25,11 @@ var leads = map[string][]string{
 	"command.started":      {"command"},
 	"command.finished":     {"exit", "ended_by", "signal", "reason"},
 	"tool.requested":       {"action"},
-	"tool.returned":        {"action"},
+	"tool.returned":        {"action", "error"},
 	"tool.denied":          {"action", "reason"},
 	"tool.drifted":         {"action"},
 	"egress.allowed":       {"host", "port"},
+	"egress.closed":        {"host"},
 	"egress.denied":        {"host", "port", "to", "reason"},
 	"file.read":            {"path"},
 	"file.written":         {"path"},
@@ -36,11 +37,13 @@ var leads = map[string][]string{
 	"artifact.skipped":     {"name", "reason"},
 	"artifact.quarantined": {"name", "secret"},
 	"scrub.found":          {"secret", "in"},
-	"approval.requested":   {"action"},
+	"approval.requested":   {"action", "destination"},
+	"approval.granted":     {"action", "by"},
+	"approval.denied":      {"action", "reason"},
 }
 
 // quiet members are for programs and --full: they say nothing to somebody who reads down a page.
-var quiet = []string{"of", "actor", "bundle", "workspace", "steps", "expires"}
+var quiet = []string{"of", "actor", "bundle", "workspace", "steps", "expires", "tool", "digest", "approval"}
 
 // phrase is an entry's data on one line: leads first, then the rest as name=value, digests shortened.
 func phrase(e verify.Entry) string {
@@ -52,7 +55,7 @@ func phrase(e verify.Entry) string {
 		}
 	}
 	for _, key := range sortedKeys(e.Data) {
-		if slices.Contains(first, key) || slices.Contains(quiet, key) {
+		if slices.Contains(first, key) || slices.Contains(quiet, key) || key == "failed" && e.Data[key] == false {
 			continue
 		}
 		words = append(words, restText(key, e.Data[key]))
@@ -87,7 +90,7 @@ func valueText(key string, value any) string {
 		switch key {
 		case "ms":
 			return (time.Duration(n) * time.Millisecond).String()
-		case "bytes", "memory", "disk":
+		case "bytes", "memory", "disk", "up", "down":
 			return sizeText(n)
 		}
 	}

@@ -22,6 +22,13 @@ func TestPhrase(t *testing.T) {
 		"a short digest":     {"tool.drifted", map[string]any{"action": "a.b", "was": digest}, "a.b  was=0123456789ab…"},
 		"a digest in text":   {"sandbox.lost", map[string]any{"reason": "no " + digest + " here"}, "no 0123456789ab… here"},
 		"lists and objects":  {"file.read", map[string]any{"a": []any{int64(1), true, "x"}, "b": map[string]any{"y": int64(2), "x": []any{}}}, "a=[1, true, x]  b={x=[] y=2}"},
+		"a call":             {"tool.requested", map[string]any{"action": "a.b", "tool": digest, "arguments": map[string]any{"bytes": int64(12)}}, "a.b  arguments=12 B"},
+		"its result":         {"tool.returned", map[string]any{"action": "a.b", "failed": false, "of": int64(3), "ms": int64(20), "result": map[string]any{"bytes": int64(12)}}, "a.b  20ms  result=12 B"},
+		"its failure":        {"tool.returned", map[string]any{"action": "a.b", "failed": true, "result": map[string]any{"bytes": int64(12)}}, "a.b  failed=true  result=12 B"},
+		"a denied call":      {"tool.denied", map[string]any{"action": "a.b", "reason": "no more", "kind": "policy"}, "a.b  no more  kind=policy"},
+		"a changed tool":     {"tool.drifted", map[string]any{"action": "a.b", "pinned": digest}, "a.b  pinned=0123456789ab…"},
+		"a person's yes":     {"approval.granted", map[string]any{"action": "a.b", "by": "ann@host, typed", "digest": digest}, "a.b  ann@host, typed"},
+		"a tunnel":           {"egress.closed", map[string]any{"host": "x.org", "up": int64(512), "down": int64(1536), "ms": int64(20)}, "x.org  down=1.5 KiB  20ms  up=512 B"},
 		"unknown to leads":   {"model.replied", map[string]any{"tokens": int64(12)}, "tokens=12"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/joystream-ai/joy/internal/broker"
+	"github.com/joystream-ai/joy/internal/plan"
+)
+
+// simulatedAction is one action that a step may call.
+type simulatedAction struct {
+	Action   string          `json:"action"`
+	Fixed    json.RawMessage `json:"fixed"`     // by the grant
+	MaxCalls int             `json:"max_calls"` // 0: the door's own limit
+	Approval string          `json:"approval"`  // granted, or needed: a person would be asked
+}
+
+// actionsOf are the actions that a step may call: its own, or those it is granted.
+func actionsOf(p *plan.Plan, s plan.Step) []simulatedAction {
+	grants := s.Tools
+	if s.Action != "" {
+		grants = []plan.Grant{{Action: s.Action, MaxCalls: 1}}
+	}
+	pins := broker.Pins(p.Connections)
+	out := []simulatedAction{}
+	for _, g := range grants {
+		act := simulatedAction{Action: g.Action, Fixed: g.With, MaxCalls: g.MaxCalls, Approval: "granted"}
+		if len(act.Fixed) == 0 {
+			act.Fixed = json.RawMessage("{}")
+		}
+		if broker.NeedsApproval(p.Policy.Approvals, s.Approve, pins.ReadOnly(g.Action)) {
+			act.Approval = "needed"
+		}
+		out = append(out, act)
+	}
+	return out
+}
+
+// String is the action on one line, with what bounds it.
+func (s simulatedAction) String() string {
+	var bounds []string
+	if string(s.Fixed) != "{}" {
+		bounds = append(bounds, "with "+string(s.Fixed))
+	}
+	if s.MaxCalls > 0 {
+		bounds = append(bounds, "at most "+count(s.MaxCalls, "call"))
+	}
+	if s.Approval == "needed" {
+		bounds = append(bounds, "asks for approval")
+	}
+	if len(bounds) == 0 {
+		return s.Action
+	}
+	return s.Action + " (" + strings.Join(bounds, ", ") + ")"
+}
