@@ -3,8 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/plan"
@@ -29,6 +27,8 @@ type planJSON struct {
 	Setup  *plan.Setup     `json:"setup"`
 	Steps  []stepJSON      `json:"steps"`
 	Signed signatureJSON   `json:"signature"`
+	// Connections are the plan's, with the definitions that a reviewer reads.
+	Connections map[string]plan.Connection `json:"connections"`
 }
 
 func (a *app) showPlan(t *target, signed signatureJSON) error {
@@ -39,7 +39,7 @@ func (a *app) showPlan(t *target, signed signatureJSON) error {
 		if err != nil {
 			return err
 		}
-		return a.printJSON(planJSON{"joy.plan/1", t.name, p.Digest, p.Agent, p.Image, policy, p.Setup, steps, signed})
+		return a.printJSON(planJSON{"joy.plan/1", t.name, p.Digest, p.Agent, p.Image, policy, p.Setup, steps, signed, p.Connections})
 	}
 	tab := a.out.newTable("STEP", "KIND", "NEEDS", "VM", "WHY")
 	inVM := 0
@@ -64,6 +64,9 @@ func (a *app) showPlan(t *target, signed signatureJSON) error {
 		if err != nil {
 			return err
 		}
+	}
+	if err := a.printConnections(p); err != nil {
+		return err
 	}
 	_, err := fmt.Fprintf(a.out, "\n%s in workspace %s, %s\n%s%s: %s, %d in the VM\n", p.Agent.Name, p.Agent.Workspace, p.Digest,
 		signed, term.Line(t.name), count(len(steps), "step"), inVM)
@@ -145,28 +148,6 @@ func (a *app) showWhy(t *target, s plan.Step) error {
 	}
 	_, err := a.out.Write([]byte(b.String()))
 	return err
-}
-
-// argumentsOf are the arguments of a pinned tool that are not fixed.
-func argumentsOf(p *plan.Plan, action string, fixed json.RawMessage) string {
-	t, _ := p.Tool(action)
-	var schema struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	_ = json.Unmarshal(t.Part("inputSchema"), &schema) // one without properties says nothing of them
-	var taken map[string]json.RawMessage
-	_ = json.Unmarshal(fixed, &taken)
-	for name := range taken {
-		delete(schema.Properties, name)
-	}
-	return orNothing(slices.Sorted(maps.Keys(schema.Properties)))
-}
-
-func approvalOf(p *plan.Plan, s plan.Step, action string) string {
-	if p.Asks(s, action) {
-		return "a person is asked"
-	}
-	return "nobody is asked"
 }
 
 func orNothing(list []string) string {
