@@ -137,7 +137,7 @@ func dryRun(ctx context.Context, t *target, in *inputs, secrets *secret.Set) (*s
 		if g, ok := provider.Given(step.ID); ok {
 			ss.Input, ss.Command, ss.Files, ss.Env = g.Input, g.Argv, g.Files, withoutToken(g.Env)
 		} else if v, ok := given[step.ID]; ok {
-			if ss.Input, err = json.Marshal(v); err != nil {
+			if ss.Input, err = readable(v); err != nil {
 				return nil, out, err
 			}
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -53,4 +54,13 @@ func (s simulatedAction) String() string {
 		return s.Action
 	}
 	return s.Action + " (" + strings.Join(bounds, ", ") + ")"
+}
+
+// readable is v as JSON that spells < and > as they are: they mark what is not known.
+func readable(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
 }
