@@ -75,6 +75,9 @@ func OpenExisting(projectDir, override string) (*Dir, error) {
 	return d, nil
 }
 
+// PathOf is where the state directory of the project at projectDir is, whether it is there or not.
+func PathOf(projectDir, override string) string { return dirOf(projectDir, override).path }
+
 func dirOf(projectDir, override string) *Dir {
 	if override != "" {
 		return &Dir{filepath.Clean(override)}

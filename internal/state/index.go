@@ -25,31 +25,39 @@ type Live struct {
 	Started  time.Time `json:"started"`
 }
 
-// Index is the user's list of live runs, a file each, so that joys never wait for one another.
-type Index struct{ dir string }
+// Index is the user's list of live runs and of the heads of all runs, a file each, so that joys never wait for one
+// another.
+type Index struct{ dir, heads string }
 
 // OpenIndex uses the user's state directory (config.Dirs.State, absolute). Nothing is created before Put.
-func OpenIndex(userState string) *Index { return &Index{filepath.Join(userState, "live")} }
+func OpenIndex(userState string) *Index {
+	return &Index{filepath.Join(userState, "live"), filepath.Join(userState, "heads")}
+}
 
 func (x *Index) file(run string) string { return filepath.Join(x.dir, run+".json") }
 
 // Put adds or replaces a run's file; it is durable when Put returns.
 func (x *Index) Put(live Live) error {
-	if !ValidID(live.Run) {
-		return fault.New(fault.Input, "run id %q is not YYYYMMDD-HHMMSS-xxxxxx", live.Run)
+	return put(x.dir, live.Run, live, "index of live runs")
+}
+
+// put writes v to the run's file in dir.
+func put(dir, run string, v any, what string) error {
+	if !ValidID(run) {
+		return fault.New(fault.Input, "run id %q is not YYYYMMDD-HHMMSS-xxxxxx", run)
 	}
-	data, err := json.Marshal(live)
+	data, err := json.Marshal(v)
 	if err != nil {
-		return fault.Wrap(fault.Platform, err, "encode the live run")
+		return fault.Wrap(fault.Platform, err, "encode the %s", what)
 	}
-	if err := os.MkdirAll(x.dir, 0o700); err != nil {
-		return fault.Wrap(fault.Platform, err, "create the index of live runs")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fault.Wrap(fault.Platform, err, "create the %s", what)
 	}
-	if err := checkDir(x.dir); err != nil {
+	if err := checkDir(dir); err != nil {
 		return err
 	}
-	if err := replace(x.file(live.Run), append(data, '\n')); err != nil {
-		return fault.Wrap(fault.Platform, err, "write the index of live runs")
+	if err := replace(filepath.Join(dir, run+".json"), append(data, '\n')); err != nil {
+		return fault.Wrap(fault.Platform, err, "write the %s", what)
 	}
 	return nil
 }
