@@ -70,8 +70,8 @@ func (p *approver) question(ap broker.Approval) string {
 		}
 		fmt.Fprintf(&b, "  %s%s\n", lead, line)
 	}
-	fmt.Fprintf(&b, "It is good for this one call, for %s. Type %s to send exactly this; anything else refuses it: ",
-		broker.ApprovalLimit, ui.bold.Render(term.Line(ap.Step)))
+	fmt.Fprintf(&b, "It is good for this one call, for %d minutes. Type %s to send exactly this; anything else refuses it: ",
+		int(broker.ApprovalLimit.Minutes()), ui.bold.Render(term.Line(ap.Step)))
 	return b.String()
 }
 
