@@ -133,8 +133,10 @@ print(sorted(json.loads(out)))`, "['conditions', 'humidity', 'temperature']\n"},
 		"node": {"node", `const { execFileSync } = require("child_process")
 const out = execFileSync("joy-guest", ["call", "demo.get-structured-content", "--json", JSON.stringify({ location: "Chicago" })])
 console.log(Object.keys(JSON.parse(out)).sort().join())`, "conditions,humidity,temperature\n"},
-		"curl": {"sh", `curl -sS -H "Authorization: Bearer $JOY_RUN_TOKEN" "$JOY_API_URL/v1/call" -d '{"action":"demo.echo","arguments":{"message":"hi"}}'`,
-			`{"content":[{"type":"text","text":"Echo: hi"}]}`},
+		"curl": {
+			"sh", `curl -sS -H "Authorization: Bearer $JOY_RUN_TOKEN" "$JOY_API_URL/v1/call" -d '{"action":"demo.echo","arguments":{"message":"hi"}}'`,
+			`{"content":[{"type":"text","text":"Echo: hi"}]}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := w.run(t, tc.interpreter, tc.script)
