@@ -55,6 +55,20 @@ func sources(t *testing.T) (refs map[string]string, env []string) {
 	}
 }
 
+// keepSecrets tells joy where each canary is, and for which connection.
+func (b *bench) keepSecrets(refs map[string]string, env []string, connection func(kind string) string) {
+	b.t.Helper()
+	for kind, ref := range refs {
+		out, err := b.command("secret", "set", kind, "--connection", connection(kind), "--from", ref).CombinedOutput()
+		require.NoError(b.t, err, "%s", out)
+	}
+	list := filepath.Join(b.top, "config", "joy", "secrets.yaml")
+	text, err := os.ReadFile(list)
+	require.NoError(b.t, err)
+	identity := strings.TrimPrefix(env[2], "IDENTITY=")
+	require.NoError(b.t, os.WriteFile(list, append(text, "identities: ["+identity+"]\n"...), 0o600))
+}
+
 // TestCanaries gives a credential of each kind to a connection and kills joy while it holds them all: none is in a file, in
 // an argument list, or in what joy said.
 func TestCanaries(t *testing.T) {
@@ -69,19 +83,8 @@ func TestCanaries(t *testing.T) {
 	}
 	b := newBench(t, map[string]string{"joy.yaml": spec, "a/SKILL.md": "---\nname: a\ndescription: Waits.\n---\nWait.\n"})
 	b.env = append(b.env, env...)
-	for kind, ref := range refs {
-		out, err := b.command("secret", "set", kind, "--connection", kind, "--from", ref).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
-	list := filepath.Join(b.top, "config", "joy", "secrets.yaml")
-	text, err := os.ReadFile(list)
-	require.NoError(t, err)
-	identity := strings.TrimPrefix(env[2], "IDENTITY=")
-	require.NoError(t, os.WriteFile(list, append(text, "identities: ["+identity+"]\n"...), 0o600))
-	out, _ := b.command("trust").CombinedOutput() // it exits 4, and says what would allow it
-	at := bytes.Index(out, []byte("JOY_TRUST="))
-	require.Positive(t, at, "%s", out)
-	b.env = append(b.env, strings.Fields(string(out[at:]))[0])
+	b.keepSecrets(refs, env, func(kind string) string { return kind })
+	b.allow()
 
 	joy := b.command("connect", "test", "-v")
 	var said bytes.Buffer

@@ -126,15 +126,6 @@ func newCertificate(t *testing.T, hosts []string) (tls.Certificate, string) {
 	return tls.Certificate{Certificate: [][]byte{leafDER}, PrivateKey: leafKey}, string(ca)
 }
 
-// trust allows what the project would reach, as a pipeline's settings do.
-func (b *bench) trust() {
-	b.t.Helper()
-	out, _ := b.command("trust").CombinedOutput() // off a terminal it allows nothing, and says what would
-	at := bytes.Index(out, []byte("JOY_TRUST="))
-	require.Positive(b.t, at, "%s", out)
-	b.env = append(b.env, strings.Fields(string(out[at:]))[0])
-}
-
 // runOutside runs joy in this process, where it can be given an Internet of the test's own: no flag and no variable
 // could do that.
 func (b *bench) runOutside(ctx context.Context, o *outside, args ...string) (code int, stdout, stderr string) {

@@ -61,7 +61,7 @@ func TestPrograms(t *testing.T) {
 		script(o, files, name, programs[name].script)
 	}
 	b := newBench(t, files)
-	b.trust()
+	b.allow()
 	code, stdout, stderr := b.runOutside(t.Context(), o, "run")
 	require.Zero(t, code, "%s\n%s", stderr, stdout)
 	entries := b.ledger()
@@ -131,7 +131,7 @@ env | grep -i proxy > out/names || true
 if curl -sS -m 30 -x "http://joy:$JOY_RUN_TOKEN@127.0.0.1:569" https://files.example.com/hello; then exit 1; fi
 `)
 	b := newBench(t, files)
-	b.trust()
+	b.allow()
 	code, stdout, stderr := b.runOutside(t.Context(), o, "run")
 	require.Zero(t, code, "%s\n%s", stderr, stdout)
 	entries := b.ledger()

@@ -73,7 +73,7 @@ func TestGettingOut(t *testing.T) {
 		o.names[host] = answers
 	}
 	b := newBench(t, outAgent(t, out, odd))
-	b.trust()
+	b.allow()
 	code, stdout, stderr := b.runOutside(t.Context(), o, "run")
 	require.Zero(t, code, "%s\n%s", stderr, stdout)
 	entries := b.ledger()
