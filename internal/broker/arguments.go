@@ -46,7 +46,7 @@ func (b *Broker) keep(body []byte) (ledger.Data, error) {
 	if b.cfg.Objects == nil {
 		return d, nil
 	}
-	_, err := b.cfg.Objects.PutBytes(kept)
+	_, err := b.cfg.Objects.PutSoon(kept)
 	return d, err
 }
 

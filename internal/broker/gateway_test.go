@@ -245,3 +245,25 @@ func TestCallsEnd(t *testing.T) {
 		})
 	}
 }
+
+// Many calls at once are all answered, each with its own answer.
+func TestParallelCalls(t *testing.T) {
+	h, u := crm(t)
+	u.Answer = func(_ *http.Request, _ string, args json.RawMessage) string {
+		return `{"structuredContent":` + string(args) + `,"content":[]}`
+	}
+	c := h.caller(t, plan.Grant{Action: "crm.look"})
+	answers := make([]string, 200)
+	var calls sync.WaitGroup
+	for i := range answers {
+		calls.Go(func() {
+			_, answers[i] = c.do(t, "POST", "/mcp", rpc("1", "tools/call", fmt.Sprintf(`{"name":"crm.look","arguments":{"n":%d}}`, i)))
+		})
+	}
+	calls.Wait()
+	for i, answer := range answers {
+		require.Equal(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"n":%d},"content":[]}}`, i), answer)
+	}
+	require.NoError(t, h.Revoke("tell"))
+	require.Len(t, h.entries(t, ledger.ToolReturned), len(answers))
+}
