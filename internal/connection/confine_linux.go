@@ -114,7 +114,7 @@ func allow(set int, path string, rights uint64) error {
 // whole node_modules it is part of. Of a directory of the user's that holds more than programs nothing is opened: a file
 // directly in the project, in the home or in / is opened alone.
 func ownFiles(cfg Config, program string) []string {
-	var own []string
+	own := installed(cfg.Dir)
 	for _, arg := range append([]string{program}, cfg.Argv[1:]...) {
 		p := arg
 		if !filepath.IsAbs(p) {
@@ -129,6 +129,19 @@ func ownFiles(cfg Config, program string) []string {
 		}
 	}
 	return own
+}
+
+// installed is what npm ci put into the project, which is programs too, with the files that npx reads to find them there.
+// A checkout may hold a link of such a name, to anything: that is none of these.
+func installed(dir string) []string {
+	var out []string
+	for _, name := range []string{"node_modules", "package.json", "package-lock.json"} {
+		p := filepath.Join(dir, name)
+		if info, err := os.Lstat(p); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 func resolved(p string) string {

@@ -22,6 +22,7 @@ func attempts(dir, secret string) map[string]string {
 	return map[string]string{
 		"yes own-file":      "cat " + dir + "/bin/probe",
 		"yes beside-it":     "cat " + dir + "/bin/probe.list",
+		"yes installed":     "cat " + dir + "/node_modules/m/index.js",
 		"yes home":          `echo x >"$HOME/x" && mkdir "$HOME/d" && mv "$HOME/x" "$HOME/d/x" && cat "$HOME/d/x"`,
 		"yes system":        "ls /usr/bin && cat /etc/hosts",
 		"yes null":          "echo x >/dev/null && head -c 1 /dev/urandom",
@@ -29,6 +30,8 @@ func attempts(dir, secret string) map[string]string {
 		"no change-own":     "echo x >>" + dir + "/bin/probe",
 		"no project-file":   "cat " + dir + "/joy.yaml",
 		"no project-list":   "ls " + dir,
+		"no change-modules": "echo x >>" + dir + "/node_modules/m/index.js",
+		"no linked-file":    "cat " + dir + "/package.json",
 		"no project-write":  "touch " + dir + "/new",
 		"no users-file":     "cat " + secret,
 		"no through-proc":   "cat /proc/self/root" + secret,
@@ -61,6 +64,9 @@ func TestConfined(t *testing.T) {
 	secret := filepath.Join(elsewhere, "id_ed25519")
 	require.NoError(t, os.WriteFile(secret, []byte("key"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "joy.yaml"), []byte("x"), 0o600))
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "node_modules", "m"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "node_modules", "m", "index.js"), []byte("x"), 0o600))
+	require.NoError(t, os.Symlink(secret, filepath.Join(dir, "package.json")))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
 	script := filepath.Join(dir, "bin", "probe")
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"+probe+"\n"), 0o700))
