@@ -10,6 +10,7 @@ import (
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
+	"github.com/joystream-ai/joy/internal/plan"
 )
 
 // ApprovalLimit is how long an approval may take, and how long it is good for.
@@ -29,26 +30,12 @@ type Approval struct {
 // steps at once.
 type Approver func(ctx context.Context, a Approval) (by string, err error)
 
-// NeedsApproval says whether a call of an action has to be approved by a person: mode is the plan's policy.approvals,
-// approve the step's own word, and readOnly the tool's claim.
-func NeedsApproval(mode, approve string, readOnly bool) bool {
-	switch {
-	case approve == "granted":
-		return false
-	case approve == "ask" || mode == "ask-all":
-		return true
-	case mode == "granted":
-		return false
-	}
-	return !readOnly
-}
-
 var errLate = fmt.Errorf("nobody approved within %s", ApprovalLimit)
 
 // approve gets a person's word for a call when it needs one, and returns the seq of its entry. The word is for these
 // arguments at this destination; it is used once, at once, by the caller.
 func (b *Broker) approve(ctx context.Context, t tool, c Call) (int64, error) {
-	if !NeedsApproval(b.cfg.Approvals, c.Approve, t.hints.ReadOnly) {
+	if !plan.NeedsApproval(b.cfg.Approvals, c.Approve, t.readOnly) {
 		return 0, nil
 	}
 	a := Approval{Step: c.Step, Action: t.action, Destination: b.cfg.Pins.Destination(t.action)}

@@ -38,7 +38,7 @@ type Config struct {
 	Dialer                egress.Dialer // reaches granted hosts; zero: the machine's resolver and network
 	Pins                  Pins          // the plan's connections
 	// Connections are how the services of Pins are reached. The broker makes and closes them; none is started before
-	// its first use.
+	// Start or its first call.
 	Connections []connection.Config
 	Objects     *artifact.Store  // keeps arguments and results; nil: only their digests are on record
 	Approvals   string           // policy.approvals

@@ -44,7 +44,7 @@ func (b *Broker) Call(ctx context.Context, c Call) (connection.Result, error) {
 		return connection.Result{}, err
 	}
 	begun := b.cfg.Now()
-	res, err := b.connections[t.connection].Call(ctx, t.name, c.Arguments, t.hints.Idempotent || t.hints.ReadOnly)
+	res, err := b.connections[t.connection].Call(ctx, t.name, c.Arguments, t.idempotent || t.readOnly)
 	if errors.Is(err, connection.ErrUnknown) {
 		return res, err // a start without an end is how the record says so
 	}

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -10,8 +11,8 @@ import (
 	"github.com/joystream-ai/joy/internal/ledger"
 )
 
-// open makes the connections and learns what they are trusted with. None is started before it is used; each is held to
-// its pins at every start.
+// open makes the connections and learns what they are trusted with. None is started yet; each is held to its pins at every
+// start.
 func (b *Broker) open(configs []connection.Config) {
 	b.connections, b.named = map[string]*connection.Connection{}, map[string]bool{}
 	for _, cfg := range configs {
@@ -27,6 +28,19 @@ func (b *Broker) open(configs []connection.Config) {
 			}
 		}
 	}
+}
+
+// Start starts or reaches every service of the plan, side by side, and holds each to its pins. A run calls it before its
+// first step: a plan is run as a whole or not at all. The errors are those of connection.Connection's Tools, and of kind
+// Drift.
+func (b *Broker) Start(ctx context.Context) error {
+	errs := make([]error, len(b.connections))
+	var starting sync.WaitGroup
+	for i, name := range sortedKeys(b.connections) {
+		starting.Go(func() { _, _, errs[i] = b.connections[name].Tools(ctx) })
+	}
+	starting.Wait()
+	return errors.Join(errs...)
 }
 
 // Credential reports whether a secret of the run's Set is one that a connection is trusted with.

@@ -11,20 +11,15 @@ import (
 // Pins are the connections of a plan, by name: what the broker holds the servers to.
 type Pins map[string]plan.Connection
 
-// tool is one action that a plan has pinned.
+// tool is one action that a plan has pinned. What its server says of its effects are claims: nothing is allowed because
+// of them that a plan does not grant.
 type tool struct {
 	action     string
 	connection string
 	name       string
 	pin        plan.Tool
-	hints      hints
-}
-
-// hints are what a tool's server says of its effects. They are claims: nothing is allowed because of them that a plan
-// does not grant.
-type hints struct {
-	ReadOnly   bool `json:"readOnlyHint"`
-	Idempotent bool `json:"idempotentHint"`
+	readOnly   bool // it changes nothing
+	idempotent bool // it may be called twice
 }
 
 // find is the tool of an action, connection.tool.
@@ -34,17 +29,11 @@ func (p Pins) find(action string) (tool, bool) {
 	if !ok {
 		return tool{}, false
 	}
-	var def struct {
-		Annotations hints `json:"annotations"`
+	var hints struct {
+		Idempotent bool `json:"idempotentHint"`
 	}
-	_ = json.Unmarshal(pin.Definition, &def) // without annotations nothing is claimed
-	return tool{action: action, connection: conn, name: name, pin: pin, hints: def.Annotations}, true
-}
-
-// ReadOnly reports whether the tool of an action says that it changes nothing. An unknown one does not say so.
-func (p Pins) ReadOnly(action string) bool {
-	t, ok := p.find(action)
-	return ok && t.hints.ReadOnly
+	_ = json.Unmarshal(pin.Part("annotations"), &hints) // without annotations nothing is claimed
+	return tool{action, conn, name, pin, pin.ReadOnly(), hints.Idempotent}, true
 }
 
 // InputSchema is the schema of an action's arguments; nil when the plan has not pinned it.
@@ -62,13 +51,7 @@ func (p Pins) Destination(action string) string {
 	return strings.Join(p[conn].Argv, " ")
 }
 
-func (t tool) inputSchema() json.RawMessage {
-	var def struct {
-		InputSchema json.RawMessage `json:"inputSchema"`
-	}
-	_ = json.Unmarshal(t.pin.Definition, &def)
-	return def.InputSchema
-}
+func (t tool) inputSchema() json.RawMessage { return t.pin.Part("inputSchema") }
 
 // check judges arguments by the tool's own schema, which is compiled once in a run.
 func (b *Broker) check(t tool, args json.RawMessage) error {

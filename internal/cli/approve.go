@@ -138,7 +138,6 @@ type wants struct{ step, action, why string }
 
 // approvals lists what needs approval in a plan: for a step that may ask for it, whether it will or not.
 func approvals(p *plan.Plan) (out []wants) {
-	pins := broker.Pins(p.Connections)
 	for _, s := range p.Steps {
 		actions := []string{s.Action}
 		if s.Action == "" {
@@ -148,7 +147,7 @@ func approvals(p *plan.Plan) (out []wants) {
 			actions = append(actions, g.Action)
 		}
 		for _, action := range actions {
-			if !broker.NeedsApproval(p.Policy.Approvals, s.Approve, pins.ReadOnly(action)) {
+			if !p.Asks(s, action) {
 				continue
 			}
 			why := "its server does not say that it only reads"

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/joystream-ai/joy/internal/broker"
 	"github.com/joystream-ai/joy/internal/plan"
 )
 
@@ -23,14 +22,13 @@ func actionsOf(p *plan.Plan, s plan.Step) []simulatedAction {
 	if s.Action != "" {
 		grants = []plan.Grant{{Action: s.Action, MaxCalls: 1}}
 	}
-	pins := broker.Pins(p.Connections)
 	out := []simulatedAction{}
 	for _, g := range grants {
 		act := simulatedAction{Action: g.Action, Fixed: g.With, MaxCalls: g.MaxCalls, Approval: "granted"}
 		if len(act.Fixed) == 0 {
 			act.Fixed = json.RawMessage("{}")
 		}
-		if broker.NeedsApproval(p.Policy.Approvals, s.Approve, pins.ReadOnly(g.Action)) {
+		if p.Asks(s, g.Action) {
 			act.Approval = "needed"
 		}
 		out = append(out, act)

@@ -9,21 +9,27 @@ func (p *Plan) Tool(action string) (Tool, bool) {
 	return t, ok
 }
 
-// Asks reports whether a person is asked before a step calls an action: the step's own word, else the policy's. A tool
-// that does not say that it changes nothing is taken for one that does.
+// Asks reports whether a person is asked before a step calls an action. A tool that does not say that it changes nothing is
+// taken for one that does.
 func (p *Plan) Asks(s Step, action string) bool {
-	switch s.Approve {
+	t, ok := p.Tool(action)
+	return NeedsApproval(p.Policy.Approvals, s.Approve, ok && t.ReadOnly())
+}
+
+// NeedsApproval is the rule of Asks: approve is the step's own word, which comes first, mode the policy's approvals, and
+// readOnly the tool's claim.
+func NeedsApproval(mode, approve string, readOnly bool) bool {
+	switch approve {
 	case "granted":
 		return false
 	case "ask":
 		return true
 	}
-	switch p.Policy.Approvals {
+	switch mode {
 	case "granted":
 		return false
 	case "ask-all":
 		return true
 	}
-	t, ok := p.Tool(action)
-	return !ok || !t.ReadOnly()
+	return !readOnly
 }

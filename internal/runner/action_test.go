@@ -133,8 +133,31 @@ func TestDriftedTool(t *testing.T) {
 	server.Definitions[1] = strings.Replace(server.Definitions[1], "true", "false", 1)
 	out := r.finished(t)
 	require.True(t, out.Failure.Drift)
-	require.Equal(t, 1, r.count("tool.drifted"))
+	require.Equal(t, []string{"run.started", "tool.drifted", "step.skipped a", "run.finished"}, r.story())
 	require.Empty(t, server.Calls())
+}
+
+// What cannot be reached, and what does not take its credential, fails the run before its first step.
+func TestServicesAreStartedFirst(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spoil   func(r *rig, server *mcptest.Server)
+		consent bool
+	}{
+		"gone":    {func(_ *rig, server *mcptest.Server) { server.Close() }, false},
+		"refused": {func(_ *rig, server *mcptest.Server) { server.Bearer = "another" }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, server := crm(t, says(`{}`), script("make"), act("a", "look", `{}`, "make"))
+			tc.spoil(r, server)
+			out := r.finished(t)
+			require.Equal(t, fault.Connection, out.Failure.Kind)
+			require.Equal(t, tc.consent, out.Failure.Consent)
+			require.ErrorContains(t, out.Failure.Err, "connection crm")
+			require.Empty(t, out.Failure.Step)
+			require.Zero(t, r.vm.creates.Load())
+			require.Equal(t, Skipped, out.step("make").Status)
+		})
+	}
 }
 
 // Files reach a tool in the form that its schema takes: as text, base64, or a resource.

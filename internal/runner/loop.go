@@ -50,6 +50,7 @@ func (r *run) execute(ctx context.Context) Outcome {
 	defer r.admit(ctx)()
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(r.Plan.Policy.Timeout), errLimit)
 	defer cancel()
+	r.connect(ctx)
 	r.dispatch(ctx)
 	for r.running > 0 {
 		res := <-r.ended
@@ -95,6 +96,18 @@ func (r *run) begin() {
 	}
 	if r.broken == nil {
 		r.record(r.Ledger.Effect(ledger.RunStarted, "", d))
+	}
+}
+
+// connect starts the services of the plan. What keeps one of them from being used is a failure of the run, before any step
+// has done anything.
+func (r *run) connect(ctx context.Context) {
+	if r.broken != nil || r.failure != nil {
+		return
+	}
+	if err := r.Broker.Start(ctx); err != nil && ctx.Err() == nil {
+		r.failure = ofFault(err)
+		r.failure.Err = r.scrubbed(err)
 	}
 }
 
