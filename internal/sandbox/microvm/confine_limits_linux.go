@@ -16,7 +16,7 @@ import (
 // whose real ids are the process's: the thread's are, from here on.
 func (h *hold) bound(pid int) {
 	if h.uid >= 0 {
-		if err := errors.Join(unix.Setresgid(h.uid, -1, -1), unix.Setresuid(h.uid, -1, -1)); err != nil {
+		if err := errors.Join(realID(unix.SYS_SETRESGID, h.uid), realID(unix.SYS_SETRESUID, h.uid)); err != nil {
 			h.lacks("limits", err)
 		}
 	}
@@ -31,6 +31,15 @@ func (h *hold) bound(pid int) {
 			h.lacks(l.name, err)
 		}
 	}
+}
+
+// realID sets the real id of the calling thread alone: what package unix has for it sets that of every thread, and joy
+// with what it starts later would be the user that QEMU is.
+func realID(call uintptr, id int) error {
+	if _, _, errno := unix.RawSyscall(call, uintptr(id), ^uintptr(0), ^uintptr(0)); errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // goFirst makes QEMU what the kernel kills first when the host runs out of memory: a run can be begun again.
