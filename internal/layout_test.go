@@ -62,6 +62,7 @@ var house = []room{
 	{1, "artifact", "policy digest fault"}, // what a step left in out/
 
 	{0, "guestproto", "policy fault"}, // the bytes between host and guest
+	{0, "witness", "fault"},           // somebody outside who is told a head
 	{0, "notekey", "fault"},           // the keys that joy signs with
 	{0, "policy", "fault"},            // a request against grants
 	{0, "digest", "fault"},            // content has a name

@@ -156,7 +156,7 @@ func only(entries []entry, typ string) []entry {
 // verifies asserts the exit code of joy ledger verify on the latest run.
 func (b *bench) verifies(want int) {
 	b.t.Helper()
-	code, stdout, stderr := b.run("ledger", "verify")
+	code, stdout, stderr := b.run("ledger", "verify", "latest")
 	require.Equal(b.t, want, code, "%s%s", stdout, stderr)
 }
 

@@ -54,6 +54,7 @@ func TestReadOnly(t *testing.T) {
 		{"ledger show", 0},
 		{"ledger show " + pastRun + " --full", 0},
 		{"ledger verify", 0},
+		{"ledger prove latest 8", 0},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			before := listing(t, b.top)
@@ -126,7 +127,9 @@ func (b *bench) pastRun() {
 	b.t.Helper()
 	dir := filepath.Join(b.dir, ".joy/runs", pastRun)
 	require.NoError(b.t, os.MkdirAll(dir, 0o700))
-	body, err := os.ReadFile("../../internal/ledger/testdata/finished.jsonl")
-	require.NoError(b.t, err)
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, "ledger.jsonl"), body, 0o600))
+	for to, from := range map[string]string{"ledger.jsonl": "sealed.jsonl", "seal.note": "sealed.note"} {
+		body, err := os.ReadFile("../../testdata/ledger/" + from)
+		require.NoError(b.t, err)
+		require.NoError(b.t, os.WriteFile(filepath.Join(dir, to), body, 0o600))
+	}
 }

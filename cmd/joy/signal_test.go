@@ -135,7 +135,8 @@ func TestKilledJoy(t *testing.T) {
 	require.Contains(t, string(mended[len(whole):]), `"type":"ledger.recovered"`)
 	code, stdout, stderr = b.run("ledger", "verify")
 	require.Equal(t, 7, code)
-	require.Contains(t, stdout+stderr, "incomplete")
+	require.Contains(t, stdout+stderr, "there is no run.finished: joy died, and joy gc sealed what it had written")
+	require.Contains(t, stdout, "the head is the one in your index of runs")
 	require.Len(t, b.live(), 1)
 	require.True(t, alive(livingVM), "a living joy's VM is not gc's")
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,10 +91,22 @@ func (a *app) stateOverride() string {
 
 // printJSON prints one document on stdout. v carries a schema field such as "joy.version/1".
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
+	text, err := jsonText(v)
+	if err != nil {
+		return err
+	}
+	_, err = a.out.Write(text)
+	return err
+}
+
+// jsonText is a document as printJSON prints it.
+func jsonText(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	err := enc.Encode(v)
+	return b.Bytes(), err
 }
 
 // say tells a person what goes on, on stderr; -q silences it.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
+	"github.com/joystream-ai/joy/internal/notekey"
 	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/state"
 )
@@ -65,6 +65,7 @@ type leftover struct {
 	VMs   []string `json:"vms"`
 	Alive []string `json:"alive"`          // VMs that were still there
 	Torn  string   `json:"torn,omitempty"` // why the end of its ledger could not be mended
+	Head  string   `json:"head,omitempty"` // of its ledger, which was sealed now
 }
 
 // reap clears the runs of the index whose joy is gone.
@@ -84,7 +85,7 @@ func (a *app) reap(dryRun bool) ([]leftover, error) {
 			}
 		}
 		if !dryRun {
-			errs = append(errs, clear(index, &l))
+			errs = append(errs, a.clear(index, &l))
 		}
 		left = append(left, l)
 	}
@@ -92,7 +93,7 @@ func (a *app) reap(dryRun bool) ([]leftover, error) {
 }
 
 // clear destroys the VMs first, then says so beside the ledger, and forgets the run last: whatever fails is found again.
-func clear(index *state.Index, l *leftover) error {
+func (a *app) clear(index *state.Index, l *leftover) error {
 	for _, id := range l.Alive {
 		if _, err := microvm.Reap(id); err != nil {
 			e := fault.Wrap(fault.Platform, err, "the VM %s of run %s could not be destroyed", id, l.Run)
@@ -100,7 +101,7 @@ func clear(index *state.Index, l *leftover) error {
 			return e
 		}
 	}
-	if err := recoverLedger(l); err != nil {
+	if err := a.recoverLedger(index, l); err != nil {
 		l.Torn = err.Error() // it stays as it is, and verify says so
 	}
 	if err := noteMaintenance(l); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -109,18 +110,37 @@ func clear(index *state.Index, l *leftover) error {
 	return index.Remove(l.Run)
 }
 
-// recoverLedger cuts off what a crash left of a line, keeps those bytes beside the ledger, and says so in it. A ledger
-// that ends with a whole line is left alone; it stays incomplete, since nobody knows what happened after it.
-func recoverLedger(l *leftover) error {
+// recoverLedger cuts off what a crash left of a line, keeps those bytes beside the ledger, says so in it, and seals it as
+// it is. Without run.finished it stays incomplete, since nobody knows what happened after its last entry. A ledger that
+// the run had sealed itself is left alone.
+func (a *app) recoverLedger(index *state.Index, l *leftover) error {
 	t, err := readTarget(l.Dir, filepath.Join(l.Dir, build.LockName), l.Run)
 	if err != nil {
 		return err
 	}
-	w, err := ledger.Reopen(l.Dir, l.Run, t.plan.Digest, ledger.Options{})
+	key, err := a.workspaceKey(t.plan.Agent.Workspace)
 	if err != nil {
 		return err
 	}
-	return w.Close()
+	seal, err := sealLeftover(l, t.plan.Digest, key)
+	if err != nil || seal.Entries == 0 {
+		return err
+	}
+	l.Head = seal.Head
+	return index.PutHead(headOf(l.Run, filepath.Dir(filepath.Dir(l.Dir)), seal))
+}
+
+// sealLeftover seals a ledger; the Seal is empty when it has one.
+func sealLeftover(l *leftover, plan string, key notekey.Key) (ledger.Seal, error) {
+	w, err := ledger.Reopen(l.Dir, l.Run, plan, ledger.Options{})
+	if errors.Is(err, ledger.ErrSealed) {
+		return ledger.Reseal(l.Dir, l.Run, plan, key)
+	}
+	if err != nil {
+		return ledger.Seal{}, err
+	}
+	seal, err := w.Seal(key)
+	return seal, errors.Join(err, w.Close())
 }
 
 // maintenanceFile is beside a run's ledger.
@@ -129,26 +149,12 @@ const maintenanceFile = "maintenance.jsonl"
 // noteMaintenance says what was done to a run after its end. The ledger itself is never touched.
 func noteMaintenance(l *leftover) error {
 	line, err := json.Marshal(map[string]any{
-		"time": time.Now().UTC().Format(time.RFC3339), "action": "gc", "vms": l.VMs, "destroyed": l.Alive, "torn": l.Torn,
+		"time": time.Now().UTC().Format(time.RFC3339), "action": "gc", "vms": l.VMs, "destroyed": l.Alive, "torn": l.Torn, "head": l.Head,
 	})
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(l.Dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	// A run's directory is joy's own, but what lies in it may have been put there since.
-	if info, err := root.Lstat(maintenanceFile); err == nil && !info.Mode().IsRegular() {
-		return fault.New(fault.Policy, "%s of run %s is not an ordinary file", maintenanceFile, l.Run)
-	}
-	f, err := root.OpenFile(maintenanceFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Close())
+	return appendIn(l.Dir, maintenanceFile, append(line, '\n'))
 }
 
 // reapQuietly clears what an earlier crash left before a new run begins. It never stops that run.

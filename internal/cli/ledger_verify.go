@@ -3,26 +3,23 @@ package cli
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
-	"github.com/joystream-ai/joy/internal/state"
 	"github.com/joystream-ai/joy/internal/term"
 )
 
-// verifyJSON is the document of `joy ledger verify --json`.
+// verifyJSON is the document of `joy ledger verify RUN --json`, and each run of that without RUN.
 type verifyJSON struct {
-	Schema     string        `json:"schema"`
+	Schema     string        `json:"schema,omitempty"`
 	File       string        `json:"file"`
 	Run        string        `json:"run"`
-	State      string        `json:"state"` // complete | incomplete | broken
+	State      string        `json:"state"` // complete | incomplete | broken | missing
 	Line       int           `json:"line,omitempty"`
 	Problem    string        `json:"problem,omitempty"`
 	Entries    int64         `json:"entries"` // that hold
@@ -30,91 +27,101 @@ type verifyJSON struct {
 	PlanDigest string        `json:"plan_digest"`
 	Started    string        `json:"started,omitempty"`
 	Ended      string        `json:"ended,omitempty"`
-	Sealed     bool          `json:"sealed"`
-	Unknown    []unknownJSON `json:"unknown"` // started, outcome unknown
+	Sealed     bool          `json:"sealed"` // under a seal that holds
+	Proofs     []proofJSON   `json:"proofs"` // what shows that it is what was written, in that order
+	Unknown    []unknownJSON `json:"unknown"`
 }
 
+// proofJSON is one thing that was checked, and against what.
+type proofJSON struct {
+	Kind string `json:"kind"` // chain | self-signed | own-key | key | head | index | witness
+	By   string `json:"by,omitempty"`
+	Text string `json:"text"`
+}
+
+// unknownJSON was started, and its outcome is unknown.
 type unknownJSON struct {
 	Seq  int64  `json:"seq"`
 	Type string `json:"type"`
 	Step string `json:"step,omitempty"`
 }
 
+// verifyOptions are what a person holds a ledger against.
+type verifyOptions struct {
+	head string
+	seal string   // path; "" is seal.note beside the ledger, if there is one
+	keys []string // public, of workspaces
+	told []string // public, of witnesses
+}
+
 func newLedgerVerifyCmd(a *app) *cobra.Command {
-	var head string
+	var o verifyOptions
+	var keys []string
 	cmd := &cobra.Command{
-		Use:   "verify [RUN|FILE]",
-		Short: "Check that a ledger is what was written, line by line",
-		Long: "Check that a ledger is what was written: each line's form, hash and place in the chain, and that it is\n" +
-			"the ledger of the run and plan it lies with. It ends with 7 when it is broken or incomplete, and names the line.\n\n" +
-			"A chain alone cannot show that its end was cut off or that all of it was written anew. A seal does, or\n" +
-			"--head with a head that was kept elsewhere.",
+		Use:   "verify [RUN|FILE|PROOF]",
+		Short: "Check that ledgers are what was written",
+		Long: "Check that a ledger is what was written, line by line; that its seal is of these lines; and what your index\n" +
+			"of runs knows. It says what that proves, and of a broken ledger the line and what is wrong. Without RUN it checks\n" +
+			"every run of the project and finds those whose ledger is gone. A copy is checked anywhere, with seal.note beside\n" +
+			"it or --seal. It ends with 7 when a ledger is broken or incomplete, and when nothing shows where it ends.",
 		Example: "  joy ledger verify\n" +
-			"  joy ledger verify 20261124-180300-k3fq2a\n" +
-			"  joy ledger verify run.jsonl --head sha256:9ee1…",
-		Args:              argsBetween(0, 1, "one run or file"),
+			"  joy ledger verify 20261124-180300-k3fq2a --key acme.pub\n" +
+			"  joy ledger verify copy.jsonl --seal seal.note --head sha256:9ee1…",
+		Args:              argsBetween(0, 1, "one run, file or proof"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if head != "" && !headForm.MatchString(head) {
-				return usagef(cmd, "--head %q is not sha256: and 64 hex digits", head)
+			if o.head != "" && !headForm.MatchString(o.head) {
+				return usagef(cmd, "--head %q is not sha256: and 64 hex digits", o.head)
 			}
-			return a.ledgerVerify(args, head)
+			if len(args) == 0 && (o.head != "" || o.seal != "") {
+				return usagef(cmd, "--head and --seal are of one run: say which, or latest")
+			}
+			var err error
+			if o.keys, o.told, err = a.verifyKeys(keys); err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return a.ledgerVerifyAll(o)
+			}
+			if proof, err := a.readProof(args[0]); proof != nil || err != nil {
+				return a.ledgerVerifyProof(args[0], proof, err, o)
+			}
+			return a.ledgerVerify(args, o)
 		},
 	}
-	cmd.Flags().StringVar(&head, "head", "", "the last entry's hash must be `HASH`")
+	cmd.Flags().StringVar(&o.head, "head", "", "the last entry's hash must be `HASH`")
+	cmd.Flags().StringVar(&o.seal, "seal", "", "take the seal from `FILE` instead of seal.note beside the ledger")
+	cmd.Flags().StringArrayVar(&keys, "key", nil, "the seal must be signed with public `KEY` (or a file with one); of a witness: its answer")
 	return cmd
 }
 
 var headForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-func (a *app) ledgerVerify(args []string, head string) error {
+func (a *app) ledgerVerify(args []string, o verifyOptions) error {
 	f, shown, err := a.openLedger(args)
+	if missing := a.missingRun(args[0], err); missing != nil {
+		return missing
+	}
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	rep, err := verify.Check(f, verify.Options{})
+	v, err := a.judgeLedger(f, shown, o)
 	if err != nil {
-		return fault.Wrap(fault.Platform, err, "read ledger").At(shown, 0, 0)
-	}
-	if problem := a.misplaced(shown, rep); problem != "" && rep.State != verify.Broken {
-		rep.State, rep.Line, rep.Problem = verify.Broken, 1, problem
-	}
-	if rep.State == verify.Complete && head != "" && rep.Head != head {
-		rep.State = verify.Broken
-		rep.Problem = "its head is " + rep.Head + ", not the one given: entries were cut off, added or written anew"
-	}
-	if a.json {
-		if err := a.printJSON(verifyDoc(shown, rep)); err != nil {
-			return err
-		}
-		if rep.State != verify.Complete {
-			return exit(exitCodeOf(fault.Ledger))
-		}
-		return nil
-	}
-	if _, err := io.WriteString(a.out, a.verifyText(rep)); err != nil {
 		return err
 	}
-	return ledgerFault(shown, rep)
-}
-
-// misplaced says why a ledger in the directory of a run is not that run's: a chain that holds says nothing of where it
-// lies, and one run's ledger could be put in place of another's. It is "" for a ledger that lies anywhere else.
-func (a *app) misplaced(shown string, rep verify.Report) string {
-	dir := filepath.Dir(a.abs(shown))
-	id := filepath.Base(dir)
-	if rep.Entries == 0 || !state.ValidID(id) {
-		return ""
+	if a.json {
+		doc := verifyDoc(v)
+		doc.Schema = "joy.ledger-verify/1"
+		if err := a.printJSON(doc); err != nil || v.State == verify.Complete {
+			return err
+		}
+		return exit(exitCodeOf(fault.Ledger))
 	}
-	if rep.Run != id {
-		return "it is the ledger of run " + rep.Run + ", in the directory of run " + id
+	if _, err := io.WriteString(a.out, a.verifyText(v)); err != nil {
+		return err
 	}
-	t, err := readTarget(dir, filepath.Join(dir, build.LockName), build.LockName)
-	if err == nil && t.plan.Digest != rep.PlanDigest {
-		return "it is of the plan " + rep.PlanDigest + ", and the plan kept with it is " + t.plan.Digest
-	}
-	return ""
+	return ledgerFault(shown, v.Report)
 }
 
 // ledgerFault is nil for a complete ledger, else the failure that exits 7.
@@ -125,22 +132,25 @@ func ledgerFault(shown string, rep verify.Report) error {
 	return fault.New(fault.Ledger, "the ledger is %s: %s", rep.State, rep.Problem).At(shown, rep.Line, 0)
 }
 
-func (a *app) verifyText(rep verify.Report) string {
-	if rep.Entries == 0 {
+func (a *app) verifyText(v verdict) string {
+	if v.Entries == 0 {
 		return ""
 	}
-	style := a.out.good
-	if rep.State != verify.Complete {
+	style, sealed := a.out.good, ""
+	if v.State != verify.Complete {
 		style = a.out.fail
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "run %s: %s\n", term.Line(rep.Run), style.Render(string(rep.State)))
-	fmt.Fprintf(&b, "  entries  %d hold, %s to %s\n", rep.Entries, stampUTC(rep.Started), stampUTC(rep.Ended))
-	fmt.Fprintf(&b, "  plan     %s\n  head     %s\n", rep.PlanDigest, rep.Head)
-	if !rep.Sealed {
-		b.WriteString("  sealed   no: that no entry was cut off the end is shown only by a head kept elsewhere\n")
+	if v.Seal != nil {
+		sealed = ", sealed"
 	}
-	for _, o := range rep.Unknown {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run %s: %s\n", term.Line(v.Run), style.Render(string(v.State)+sealed))
+	fmt.Fprintf(&b, "  entries  %d hold, %s to %s\n", v.Entries, stampUTC(v.Started), stampUTC(v.Ended))
+	fmt.Fprintf(&b, "  plan     %s\n  head     %s\n", v.PlanDigest, v.Head)
+	for _, p := range v.proofs {
+		fmt.Fprintf(&b, "  proof    %s\n", term.Line(p.Text))
+	}
+	for _, o := range v.Unknown {
 		fmt.Fprintf(&b, "  outcome unknown: entry %d, %s", o.Seq, o.Type)
 		if o.Step != "" {
 			fmt.Fprintf(&b, " of step %s", term.Line(o.Step))
@@ -150,16 +160,15 @@ func (a *app) verifyText(rep verify.Report) string {
 	return b.String()
 }
 
-func verifyDoc(shown string, rep verify.Report) verifyJSON {
+func verifyDoc(v verdict) verifyJSON {
 	doc := verifyJSON{
-		Schema: "joy.ledger-verify/1", File: shown, Run: rep.Run, State: string(rep.State), Line: rep.Line,
-		Problem: rep.Problem, Entries: rep.Entries, Head: rep.Head, PlanDigest: rep.PlanDigest, Sealed: rep.Sealed,
-		Unknown: []unknownJSON{},
+		File: v.file, Run: v.Run, State: string(v.State), Line: v.Line, Problem: v.Problem, Entries: v.Entries, Head: v.Head,
+		PlanDigest: v.PlanDigest, Sealed: v.Seal != nil, Proofs: notNil(v.proofs), Unknown: []unknownJSON{},
 	}
-	if rep.Entries > 0 {
-		doc.Started, doc.Ended = stampUTC(rep.Started), stampUTC(rep.Ended)
+	if v.Entries > 0 {
+		doc.Started, doc.Ended = stampUTC(v.Started), stampUTC(v.Ended)
 	}
-	for _, o := range rep.Unknown {
+	for _, o := range v.Unknown {
 		doc.Unknown = append(doc.Unknown, unknownJSON{o.Seq, o.Type, o.Step})
 	}
 	return doc

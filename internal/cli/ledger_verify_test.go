@@ -10,11 +10,18 @@ import (
 	"github.com/joystream-ai/joy/internal/build"
 )
 
+// vector is one of the files that any verifier is tried on.
+func vector(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", "ledger", name))
+	require.NoError(t, err)
+	return b
+}
+
 // A chain that holds is no proof of where it lies: a good run's ledger must not pass for another run's, nor for that
 // of a plan it did not run.
 func TestVerifyAMisplacedLedger(t *testing.T) {
-	ledger, err := os.ReadFile("../ledger/testdata/finished.jsonl")
-	require.NoError(t, err)
+	ledger, seal := vector(t, "sealed.jsonl"), vector(t, "sealed.note")
 	lock, err := os.ReadFile("../../docs/testdata/hello/joy.lock") // of a plan that the ledger does not name
 	require.NoError(t, err)
 	const own, other = "20261124-180300-k3fq2a", "20261124-180300-aaaaaa"
@@ -35,6 +42,7 @@ func TestVerifyAMisplacedLedger(t *testing.T) {
 			require.NoError(t, os.MkdirAll(dir, 0o700))
 			file := filepath.Join(dir, ledgerFile)
 			require.NoError(t, os.WriteFile(file, ledger, 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, sealFile), seal, 0o600))
 			if c.lock != nil {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, build.LockName), c.lock, 0o600))
 			}

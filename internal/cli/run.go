@@ -24,6 +24,7 @@ type runOptions struct {
 	inputs    []string
 	inputFile string
 	jsonl     bool
+	witness   string
 	approve   []string // actions
 }
 
@@ -49,6 +50,7 @@ func newRunCmd(a *app) *cobra.Command {
 	flags.String("sandbox", "", "where VMs come from: microvm (default)")
 	flags.StringArrayVar(&o.approve, "approve", nil, "approve of calls of `ACTION` without asking (may be repeated)")
 	flags.BoolVar(&o.jsonl, "jsonl", false, "print the ledger as JSON lines on a terminal too")
+	flags.StringVar(&o.witness, "witness", "", "tell `CMD|URL` the run's head when it starts and ends; a CMD gets JSON on stdin")
 	return cmd
 }
 
@@ -101,6 +103,10 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 		return err
 	}
 	defer release()
+	seal, err := a.openSealer(t, o.witness)
+	if err != nil {
+		return err
+	}
 	secrets := secret.NewSet()
 	out, err := a.openOutside(ctx, t, o.approve, secrets)
 	if err != nil {
@@ -113,7 +119,11 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err := rec.begin(t, a.ledgerTo(o, t.plan)); err != nil {
 		return err
 	}
+	if err := seal.begin(ctx, rec); err != nil {
+		return err
+	}
 	done := rec.execute(ctx, a, execution{t, provider, pin, in, secrets, out, bounds})
+	unsealed := seal.end(ctx, rec, done.RecordErr)
 	// Closed first, the ledger is printed to its end before anything is said about it.
 	if err := rec.ledger.Close(); done.RecordErr == nil {
 		done.RecordErr = err
@@ -122,7 +132,7 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if l, ok := provider.(*local); ok && done.VM == "" {
 		l.keepSnapshot(ctx, rec.run.ID, needOf(t.plan))
 	}
-	return err
+	return seal.outcome(err, unsealed)
 }
 
 // ledgerTo is where the ledger is printed while the run goes on.

@@ -63,6 +63,18 @@ func (p Purpose) Parse(text string) (Public, error) {
 	return Public{text, p, v}, nil
 }
 
+// CheckForeign says whether text is a public key that somebody else made, for a purpose that is not joy's.
+func CheckForeign(text string) error {
+	v, err := note.NewVerifier(text)
+	if err == nil && strings.HasPrefix(v.Name(), "joy-") {
+		err = fmt.Errorf("it is a key of %q, and serves another purpose", v.Name())
+	}
+	if err != nil {
+		return Workspace.bad(err, "this is not the public key of a workspace or a witness").WithHint("%s prints one", Workspace.print)
+	}
+	return nil
+}
+
 func (p Purpose) bad(err error, format string, args ...any) *fault.Error {
 	e := fault.Wrap(fault.Input, err, format, args...)
 	e.Code = Code
