@@ -122,10 +122,30 @@ func TestSkipCollect(t *testing.T) {
 	require.EqualValues(t, 1, r.vm.destroys.Load())
 }
 
-// A boot that outlasts the step which asked for it ends with the run.
+// A step's time is its own: it begins when the VM is there, however long that took.
+func TestBootIsNotTheStepsTime(t *testing.T) {
+	r := newSetupRig(t, script("a"))
+	const limit = time.Minute
+	r.Plan.Setup.Timeout, r.Plan.Steps[0].Timeout = policy.Duration(limit), policy.Duration(limit)
+	var booted time.Time
+	r.vm.create = func(context.Context, sandbox.Spec) error {
+		booted = time.Now()
+		return nil
+	}
+	r.on("setup", func(s *scene) (sandbox.Result, error) {
+		ends, limited := s.ctx.Deadline()
+		require.True(t, limited)
+		require.False(t, ends.Before(booted.Add(limit)))
+		return sandbox.Result{}, nil
+	})
+	require.Equal(t, Succeeded, r.finished(t).Status)
+	require.Less(t, index(r.story(), "sandbox.created setup"), index(r.story(), "token.issued setup"), "so is its token's")
+}
+
+// A boot that takes too long ends with the run.
 func TestBootEndsWithTheRun(t *testing.T) {
 	r := newRig(t, script("a"))
-	r.Plan.Steps[0].Timeout = policy.Duration(30 * time.Millisecond)
+	r.Plan.Policy.Timeout = policy.Duration(30 * time.Millisecond)
 	r.vm.create = func(ctx context.Context, _ sandbox.Spec) error {
 		<-ctx.Done()
 		return ctx.Err()

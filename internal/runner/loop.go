@@ -179,9 +179,7 @@ func (r *run) perform(runCtx context.Context, s plan.Step, up map[string]*result
 		r.ended <- res
 	}()
 	begun := r.Now()
-	ctx, cancel := context.WithTimeout(runCtx, time.Duration(s.Timeout))
-	defer cancel()
-	res.Failure = r.step(ctx, runCtx, s, up, res)
+	res.Failure = r.step(runCtx, s, up, res)
 	if f := res.Failure; f != nil && errors.Is(f.Err, sandbox.ErrLost) && r.vm.sandbox != nil {
 		r.vm.noteLoss(r.vm.sandbox)
 	}

@@ -80,7 +80,7 @@ func TestOrderIsTheSameEveryTime(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"run.started",
-		"step.started a", "token.issued a", "sandbox.requested a", "sandbox.created a", "command.started a", "command.finished a",
+		"step.started a", "sandbox.requested a", "sandbox.created a", "token.issued a", "command.started a", "command.finished a",
 		"artifact.stored a", "artifact.stored a", "token.revoked a", "step.finished a",
 		"step.started b", "token.issued b", "command.started b", "command.finished b", "token.revoked b", "step.finished b",
 		"step.started c", "token.issued c", "command.started c", "command.finished c", "token.revoked c", "step.finished c",

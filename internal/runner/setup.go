@@ -63,8 +63,8 @@ func (r *run) setupData() ledger.Data {
 
 // setup runs the frozen script in a world of its own, which has no input and no artifacts. When it has succeeded its
 // world is closed, which ends everything in it, and what it wrote over the image is the layer of all later worlds.
-func (r *run) setup(ctx, runCtx context.Context, s plan.Step, res *result) *Failure {
-	return r.inVM(ctx, runCtx, s, func(ctx context.Context, sb sandbox.Sandbox, token string) *Failure {
+func (r *run) setup(runCtx context.Context, s plan.Step, res *result) *Failure {
+	return r.inVM(runCtx, s, func(ctx context.Context, sb sandbox.Sandbox, token string) *Failure {
 		w, err := sb.Open(ctx, sandbox.WorldSpec{ID: setup, Env: baseEnvironment(token, s.Egress), ReadOnly: []string{setup}, Keep: setup, Alone: true})
 		if err != nil {
 			return r.failureOf(ctx, s, err)
@@ -101,9 +101,19 @@ func (r *run) leave(w sandbox.World) error {
 }
 
 // inVM does a step's work in the VM with a token of its own, which opens nothing any more when the work has ended. The
-// context that work gets ends, too, when the step's door is closed for good.
-func (r *run) inVM(ctx, runCtx context.Context, s plan.Step, work func(ctx context.Context, sb sandbox.Sandbox, token string) *Failure) (f *Failure) {
-	ctx, end := context.WithCancelCause(ctx)
+// context that work gets ends, too, when the step's door is closed for good. The step's time begins when the VM is there:
+// a boot has bounds of its own, and whether it was this step that had to wait for one is not the script's affair.
+func (r *run) inVM(runCtx context.Context, s plan.Step, work func(ctx context.Context, sb sandbox.Sandbox, token string) *Failure) (f *Failure) {
+	sb, err := r.vm.get(runCtx, s.ID)
+	if err != nil {
+		if runCtx.Err() == nil {
+			err = fmt.Errorf("the VM could not be started: %w", err)
+		}
+		return r.failureOf(runCtx, s, err)
+	}
+	timed, cancel := limited(runCtx, s)
+	defer cancel()
+	ctx, end := context.WithCancelCause(timed)
 	defer end(nil)
 	token, err := r.Broker.Issue(s.ID, broker.Terms{
 		Limit: time.Duration(s.Timeout), Egress: s.Egress, Tools: s.Tools, Approve: s.Approve, Breach: r.breached(end),
@@ -116,13 +126,6 @@ func (r *run) inVM(ctx, runCtx context.Context, s plan.Step, work func(ctx conte
 			f = &Failure{Kind: fault.Platform, Err: err}
 		}
 	}()
-	sb, err := r.vm.get(ctx, runCtx, s.ID)
-	if err != nil {
-		if ctx.Err() == nil {
-			err = fmt.Errorf("the VM could not be started: %w", err)
-		}
-		return r.failureOf(ctx, s, err)
-	}
 	f = work(ctx, sb, token)
 	if why := forbidden(ctx); why != nil && (f == nil || f.Kind == fault.Agent) { // as the work came to an end by itself
 		return ofFault(why)

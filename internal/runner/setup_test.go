@@ -103,7 +103,7 @@ func TestSetupIsBeforeEveryStepInTheVM(t *testing.T) {
 	out := r.finished(t)
 	require.Equal(t, Succeeded, out.Status)
 	require.Equal(t, []string{
-		"run.started", "step.started setup", "token.issued setup", "sandbox.requested setup", "sandbox.created setup",
+		"run.started", "step.started setup", "sandbox.requested setup", "sandbox.created setup", "token.issued setup",
 		"command.started setup", "command.finished setup", "token.revoked setup", "step.finished setup",
 	}, r.story()[:9])
 	require.Equal(t, map[string]any{"succeeded": int64(4), "failed": int64(0), "skipped": int64(0)}, r.one(t, "run.finished").Data["steps"])

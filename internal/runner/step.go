@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"time"
 
 	"github.com/joystream-ai/joy/internal/broker"
 	"github.com/joystream-ai/joy/internal/connection"
@@ -13,11 +14,10 @@ import (
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
 
-// step does the work of one step and fills res. A nil Failure is success. runCtx ends with the run, ctx also with the
-// step's own time limit.
-func (r *run) step(ctx, runCtx context.Context, s plan.Step, up map[string]*result, res *result) *Failure {
+// step does the work of one step and fills res. A nil Failure is success. runCtx ends with the run.
+func (r *run) step(runCtx context.Context, s plan.Step, up map[string]*result, res *result) *Failure {
 	if s.Kind == setup {
-		return r.setup(ctx, runCtx, s, res)
+		return r.setup(runCtx, s, res)
 	}
 	in, err := r.resolve(s, up)
 	if err != nil {
@@ -29,9 +29,9 @@ func (r *run) step(ctx, runCtx context.Context, s plan.Step, up map[string]*resu
 	}
 	var f *Failure
 	if s.Kind == plan.Script {
-		f = r.script(ctx, runCtx, s, skill, in, up, res)
+		f = r.script(runCtx, s, skill, in, up, res)
 	} else {
-		f = r.outside(ctx, s, in, res)
+		f = r.outside(runCtx, s, in, res)
 	}
 	if f != nil {
 		return f
@@ -42,8 +42,15 @@ func (r *run) step(ctx, runCtx context.Context, s plan.Step, up map[string]*resu
 	return nil
 }
 
+// limited is the time that a step has. It begins where the step's own work can begin.
+func limited(runCtx context.Context, s plan.Step) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(runCtx, time.Duration(s.Timeout))
+}
+
 // outside is a step without a declared entry point: its worker is on the host.
-func (r *run) outside(ctx context.Context, s plan.Step, in *input, res *result) *Failure {
+func (r *run) outside(runCtx context.Context, s plan.Step, in *input, res *result) *Failure {
+	ctx, cancel := limited(runCtx, s)
+	defer cancel()
 	work := r.Prompt
 	if s.Kind == plan.Action {
 		if work = r.Call; work == nil {
@@ -83,8 +90,8 @@ func (r *run) checkInput(s plan.Step, skill plan.Skill, tree any) error {
 }
 
 // script runs a declared entry point in a world of its own.
-func (r *run) script(ctx, runCtx context.Context, s plan.Step, skill plan.Skill, in *input, up map[string]*result, res *result) *Failure {
-	return r.inVM(ctx, runCtx, s, func(ctx context.Context, sb sandbox.Sandbox, token string) *Failure {
+func (r *run) script(runCtx context.Context, s plan.Step, skill plan.Skill, in *input, up map[string]*result, res *result) *Failure {
+	return r.inVM(runCtx, s, func(ctx context.Context, sb sandbox.Sandbox, token string) *Failure {
 		env, left := environment(s, in, token)
 		w, err := r.world(ctx, sb, s, skill, in, up, env)
 		if err != nil {

@@ -32,9 +32,8 @@ type machine struct {
 	watch   sync.WaitGroup // the watcher for a loss
 }
 
-// get is the VM. The boot belongs to the run and not to the step that asked first: it goes on when that step's time
-// is up, and ends with the run.
-func (m *machine) get(ctx, runCtx context.Context, step string) (sandbox.Sandbox, error) {
+// get is the VM. The boot belongs to the run and not to the step that asked first, and ends with the run.
+func (m *machine) get(runCtx context.Context, step string) (sandbox.Sandbox, error) {
 	m.once.Do(func() {
 		m.created, m.done = make(chan struct{}), make(chan struct{})
 		go m.boot(runCtx, step)
@@ -42,8 +41,8 @@ func (m *machine) get(ctx, runCtx context.Context, step string) (sandbox.Sandbox
 	select {
 	case <-m.created:
 		return m.sandbox, m.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case <-runCtx.Done():
+		return nil, runCtx.Err()
 	}
 }
 

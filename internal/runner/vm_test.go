@@ -149,5 +149,5 @@ func TestCreatedButNotRecorded(t *testing.T) {
 	require.ErrorIs(t, out.RecordErr, ledger.ErrClosed)
 	require.EqualValues(t, 1, r.vm.destroys.Load())
 	require.Empty(t, out.VM)
-	require.Equal(t, []string{"run.started", "step.started a", "token.issued a", "sandbox.requested a"}, r.story())
+	require.Equal(t, []string{"run.started", "step.started a", "sandbox.requested a"}, r.story())
 }
