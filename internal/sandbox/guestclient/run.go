@@ -14,9 +14,10 @@ import (
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
 
-// killGrace is how long a killed command may take to be reaped before its fate is left to the world's end. It is long
-// because an emulated guest may be starved.
-const killGrace = 10 * time.Second
+// killGrace is how long the guest may take to answer an order to kill, and then again to say how the command ended. A
+// guest that works gives up by itself after half of that and says so; one that says nothing will not do so later, and its
+// VM is lost. It is long because an emulated guest may be starved.
+const killGrace = 20 * time.Second
 
 // running is one command in progress.
 type running struct {
@@ -26,12 +27,13 @@ type running struct {
 	stdout, stderr io.Writer
 
 	once sync.Once
-	why  error  // the caller's own reason to give up, once told
-	cut  func() // ends the stream
+	why  error         // the caller's own reason to give up, once told
+	cut  func()        // ends the stream
+	over chan struct{} // closed when nothing more is read of it
 }
 
-// Run executes one command; see sandbox.World. It returns only when nothing of the command is left, unless the guest
-// does not manage to kill it within killGrace.
+// Run executes one command; see sandbox.World. It returns only when nothing of the command is left, unless the guest says
+// that it cannot kill it: the rest is then left to the world's end.
 func (w *world) Run(ctx context.Context, cmd sandbox.Command, stdout, stderr io.Writer) (sandbox.Result, error) {
 	if err := textual(cmd.Env, cmd.Argv...); err != nil {
 		return sandbox.Result{}, err
@@ -42,7 +44,8 @@ func (w *world) Run(ctx context.Context, cmd sandbox.Command, stdout, stderr io.
 	// The stream outlives ctx: after a kill the ending is still read, so that nothing of the command is left.
 	life, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	r := &running{world: w, id: int(w.command.Add(1)), stdout: stdout, stderr: stderr, cut: cut}
+	r := &running{world: w, id: int(w.command.Add(1)), stdout: stdout, stderr: stderr, cut: cut, over: make(chan struct{})}
+	defer close(r.over)
 	defer context.AfterFunc(ctx, func() { r.giveUp(ctx.Err()) })()
 
 	stream, done, err := w.client.open(life, guestproto.Request{Op: guestproto.OpRun, World: w.id, Run: &guestproto.Run{
@@ -82,16 +85,27 @@ func (r *running) explain(err error) error {
 	return err
 }
 
-// kill ends the command; when the guest does not manage it in time, the stream is cut.
+// kill ends the command. The stream is cut when the guest says that it cannot; a guest that says nothing, or says that
+// nothing of the command is left and does not tell how it ended, is given up.
 func (r *running) kill() {
-	ctx, cancel := context.WithTimeout(context.Background(), r.world.client.killGrace)
+	c := r.world.client
+	ctx, cancel := context.WithTimeout(context.Background(), c.killGrace)
 	defer cancel()
-	req := guestproto.Request{Op: guestproto.OpKill, World: r.world.id, Command: r.id}
-	if _, err := r.world.client.call(ctx, req, nil); err != nil {
+	var refused *refusal
+	switch _, err := c.call(ctx, guestproto.Request{Op: guestproto.OpKill, World: r.world.id, Command: r.id}, nil); {
+	case errors.As(err, &refused):
 		r.cut()
-		return
+	case errors.Is(err, context.DeadlineExceeded):
+		c.Fail(fmt.Errorf("the guest has not answered an order to kill for %s", c.killGrace))
+	case err == nil:
+		limit := time.NewTimer(c.killGrace)
+		defer limit.Stop()
+		select {
+		case <-r.over:
+		case <-limit.C:
+			_ = c.broken(fmt.Errorf("a killed command has not ended for %s", c.killGrace))
+		}
 	}
-	time.AfterFunc(r.world.client.killGrace, r.cut)
 }
 
 // feed sends the command's input. A failure to read it ends the command: it must not take half an input for all of it.
