@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -24,13 +25,20 @@ import (
 	"github.com/joystream-ai/joy/internal/thread"
 )
 
-// A boot that makes progress may take as long as it needs: twenty VMs may share two cores. It has failed when QEMU has
-// spent far more CPU time than any boot takes, or has spent none for a long while.
-const (
-	bootCPU   = 90 * time.Second
-	bootStall = 60 * time.Second
-	tickStall = 500 * time.Millisecond
+// patience is what a start may take. One that makes progress may take as long as it needs: twenty VMs may share two
+// cores. It has failed when QEMU has spent far more CPU time than any start takes, or next to none for a long while.
+type patience struct {
+	cpu   time.Duration // of QEMU since it was started
+	stall time.Duration // without tickStall of CPU time
+}
+
+// A boot takes four seconds of CPU time under emulation, a start from a snapshot half of one to its first answer.
+var (
+	bootPatience    = patience{cpu: 90 * time.Second, stall: time.Minute}
+	restorePatience = patience{cpu: 20 * time.Second, stall: time.Minute}
 )
+
+const tickStall = 500 * time.Millisecond
 
 // process is one running QEMU.
 type process struct {
@@ -113,7 +121,7 @@ func launch(qemu string, args []string, files []*os.File, channel *os.File, cons
 
 // awaitReady waits for the guest's ready line as long as the VM makes progress.
 func (p *process) awaitReady(ctx context.Context) error {
-	return p.whileBooting(ctx, func(ctx context.Context) error {
+	return p.while(ctx, bootPatience, func(ctx context.Context) error {
 		defer context.AfterFunc(ctx, func() { _ = p.channel.SetReadDeadline(time.Unix(1, 0)) })()
 		if err := guestclient.AwaitReady(p.channel); err != nil {
 			return fmt.Errorf("waiting for the guest: %w", err)
@@ -133,8 +141,8 @@ func (p *process) held(isolation string) error {
 	return nil
 }
 
-// whileBooting runs one part of the boot, and ends it when ctx ends, QEMU ends or the VM makes no progress.
-func (p *process) whileBooting(ctx context.Context, part func(context.Context) error) error {
+// while runs one part of a start, and ends it when ctx ends, QEMU ends or patience does.
+func (p *process) while(ctx context.Context, most patience, part func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan error, 1)
@@ -152,16 +160,32 @@ func (p *process) whileBooting(ctx context.Context, part func(context.Context) e
 			return err
 		case <-exited:
 			exited = nil
-			cancel(errors.New("QEMU ended while the VM was booting"))
+			cancel(errors.New("QEMU ended while the VM was starting"))
 		case <-tick.C:
 			now := cpuTime(p.pid)
 			if now-cpu >= tickStall {
 				cpu, moved = now, time.Now()
 			}
-			if now > bootCPU || time.Since(moved) > bootStall {
-				cancel(fmt.Errorf("the VM does not boot: no answer after %s of CPU time", now.Round(time.Second)))
+			if now > most.cpu || time.Since(moved) > most.stall {
+				cancel(fmt.Errorf("the VM does not start: no answer after %s of CPU time", now.Round(time.Second)))
 			}
 		}
+	}
+}
+
+// fromOutside reports whether QEMU was killed or stopped by somebody else, such as a kernel that is short of memory:
+// then it says nothing about what it was started from. It is for before destroy.
+func (p *process) fromOutside() bool {
+	select {
+	case <-p.exited:
+		var exit *exec.ExitError
+		if !errors.As(p.status, &exit) {
+			return false
+		}
+		status, ok := exit.Sys().(syscall.WaitStatus)
+		return ok && status.Signal() == syscall.SIGKILL
+	default:
+		return stopped(p.pid)
 	}
 }
 

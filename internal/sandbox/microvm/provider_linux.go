@@ -66,7 +66,7 @@ func connect(ctx context.Context, proc *process, spec sandbox.Spec) (*guestclien
 		return nil, err
 	}
 	var client *guestclient.Client
-	err := proc.whileBooting(ctx, func(ctx context.Context) (err error) {
+	err := proc.while(ctx, bootPatience, func(ctx context.Context) (err error) {
 		client, err = guestclient.New(ctx, proc.channel, spec.Door)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"time"
@@ -19,10 +20,6 @@ import (
 // heldBack is how much of a snapshot QEMU gets only once all of it has the right digest, in bytes. The state of the
 // devices and the mark of the end are in it, without which QEMU starts no CPU: what was tampered with never runs.
 const heldBack = 1 << 20
-
-// restoreLimit is how long a restored guest may take to its first answer. It takes a fraction of a second; past the
-// limit a cold boot is the better bet.
-const restoreLimit = 30 * time.Second
 
 // noSnapshot is the reason of the first run with a kind of machine.
 const noSnapshot = "there is no snapshot of this machine yet"
@@ -48,8 +45,11 @@ func (m *machine) startFromSnapshot(ctx context.Context, spec sandbox.Spec) (v *
 		return nil, noSnapshot, nil
 	}
 	file, err := s.open(snap)
-	if err != nil {
-		return nil, s.discard(snap, err), nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // cleared a moment ago
+		return nil, noSnapshot, nil
+	case err != nil:
+		return nil, s.discard(snap, err, false), nil
 	}
 	defer file.Close()
 	theirs, ours, err := os.Pipe()
@@ -62,13 +62,14 @@ func (m *machine) startFromSnapshot(ctx context.Context, spec sandbox.Spec) (v *
 	if err != nil {
 		return nil, "", err
 	}
-	var unheld error
 	client, err := revive(ctx, proc, spec, func() error {
 		if err := s.feed(ours, file, snap); err != nil {
 			return err
 		}
-		unheld = proc.held(spec.Isolation) // QEMU has read nearly all of it, so its own filter is on
-		return unheld
+		if err := proc.held(spec.Isolation); err != nil { // QEMU has read nearly all of it, so its own filter is on
+			return unheld{err}
+		}
+		return nil
 	})
 	if err == nil {
 		_ = os.Chtimes(snap.Path, time.Time{}, time.Now()) // those used longest ago go first
@@ -76,14 +77,24 @@ func (m *machine) startFromSnapshot(ctx context.Context, spec sandbox.Spec) (v *
 		info.Start = "snapshot"
 		return newVM(client, proc, info), "", nil
 	}
-	if unheld == nil && !errors.Is(err, errUnfit) {
+	var free unheld
+	if !errors.As(err, &free) && !errors.Is(err, errUnfit) {
 		err = proc.explain(err)
 	}
-	if killed := proc.destroy(); killed != nil || unheld != nil || ctx.Err() != nil {
+	outside := proc.fromOutside()
+	switch killed := proc.destroy(); {
+	case free.error != nil:
+		return nil, "", errors.Join(free.error, killed)
+	case killed != nil || ctx.Err() != nil:
 		return nil, "", errors.Join(err, killed)
+	case outside:
+		return nil, "the VM was stopped or killed from outside: " + err.Error(), nil
 	}
-	return nil, s.discard(snap, err), nil
+	return nil, s.discard(snap, err, !errors.Is(err, errUnfit)), nil
 }
+
+// unheld is QEMU's not being held as the plan wants it: a boot would meet it as well.
+type unheld struct{ error }
 
 // restoring starts from a stream. It needs neither kernel nor initrd: they are in the guest's memory.
 func restoring(stream *os.File) way {
@@ -96,12 +107,10 @@ func restoring(stream *os.File) way {
 // revive feeds QEMU the snapshot and brings the guest to life: its clock, its randomness and its names are this run's
 // before any world exists.
 func revive(ctx context.Context, proc *process, spec sandbox.Spec, feed func() error) (*guestclient.Client, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, restoreLimit, fmt.Errorf("the restored guest did not answer within %s", restoreLimit))
-	defer cancel()
 	fed := make(chan error, 1)
 	go func() { fed <- feed() }() // ends with QEMU, which holds the pipe's other end
 	var client *guestclient.Client
-	err := proc.whileBooting(ctx, func(ctx context.Context) error {
+	err := proc.while(ctx, restorePatience, func(ctx context.Context) error {
 		select {
 		case err := <-fed:
 			if err != nil {
@@ -125,7 +134,7 @@ func (s store) feed(to io.WriteCloser, file io.Reader, snap Snapshot) error {
 	// Also when QEMU has choked on them: whether the bytes are to blame decides what becomes of the snapshot.
 	last, err := io.ReadAll(io.TeeReader(io.LimitReader(file, maxSnapshot), h))
 	if err != nil {
-		return fmt.Errorf("reading the snapshot: %w", err)
+		return fmt.Errorf("%w: reading it: %w", errUnfit, err)
 	}
 	if subtle.ConstantTimeCompare([]byte(hexSum(h)), []byte(snap.sha256)) == 0 {
 		return fmt.Errorf("%w: its bytes have another digest", errUnfit)
@@ -139,11 +148,11 @@ func (s store) feed(to io.WriteCloser, file io.Reader, snap Snapshot) error {
 	return nil
 }
 
-// discard removes a snapshot that failed and returns the reason for the boot. One that was fit failed for a cause that
+// discard removes a snapshot that failed and returns the reason for the boot. One that was whole failed for a cause that
 // the next would meet too: that is noted, so that runs do not pay for it again and again.
-func (s store) discard(snap Snapshot, why error) string {
+func (s store) discard(snap Snapshot, why error, whole bool) string {
 	_ = snap.Remove()
-	if !errors.Is(why, errUnfit) {
+	if whole {
 		_ = s.refuse(why)
 	}
 	return "the snapshot failed: " + why.Error()
