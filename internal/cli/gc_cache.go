@@ -3,12 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/term"
 )
 
@@ -23,10 +26,24 @@ type gcResult struct {
 
 // clearCache removes what nothing in the cache needs.
 func (a *app) clearCache(ctx context.Context, unused time.Duration, dryRun bool) ([]image.Leftover, error) {
-	before := time.Now().Add(-unused)
-	list, err := image.Trim(ctx, image.TrimOptions{
-		CacheDir: a.cfg.Dirs.Cache, Unused: before, DryRun: dryRun, LookupEnv: a.env.LookupEnv,
-	})
+	before, cache := time.Now().Add(-unused), a.cfg.Dirs.Cache
+	list, err := image.Trim(ctx, image.TrimOptions{CacheDir: cache, Unused: before, DryRun: dryRun, LookupEnv: a.env.LookupEnv})
+	if err != nil {
+		return list, err
+	}
+	var images []string
+	here, _ := image.List(cache) // a damaged one starts nothing
+	for _, img := range here {
+		if d := img.Digest(); !slices.ContainsFunc(list, func(l image.Leftover) bool { return l.Name == d }) {
+			images = append(images, d)
+		}
+	}
+	snapshots, err := microvm.TrimSnapshots(cache, before, images, dryRun)
+	for _, s := range snapshots {
+		list = append(list, image.Leftover{
+			Kind: "snapshot", Name: "snapshots/" + filepath.Base(s.Path), Size: s.Size, Used: s.Used.UTC().Format(time.RFC3339),
+		})
+	}
 	return list, err
 }
 

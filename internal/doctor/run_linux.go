@@ -139,21 +139,19 @@ func images(cacheDir string) []Check {
 
 // snapshots looks for the memory of booted guests that VMs start from.
 func snapshots(cacheDir string) Check {
-	files, err := filepath.Glob(filepath.Join(cacheDir, "snapshots", "*.ram"))
-	if err != nil || len(files) == 0 {
+	all, err := microvm.Snapshots(cacheDir)
+	switch {
+	case err != nil:
+		return Check{"snapshot", Warn, err.Error(), "ls -ld " + filepath.Join(cacheDir, "snapshots")}
+	case len(all) == 0:
 		return Check{"snapshot", OK, "none in the cache: the next VM starts cold", ""}
 	}
 	var size int64
-	var used time.Time
-	for _, file := range files {
-		if info, err := os.Lstat(file); err == nil {
-			size += info.Size()
-			if info.ModTime().After(used) {
-				used = info.ModTime()
-			}
-		}
+	for _, snap := range all {
+		size += snap.Size
 	}
-	return Check{"snapshot", OK, fmt.Sprintf("%d in the cache, %d MiB; last used %s", len(files), size>>20, used.UTC().Format(time.DateOnly)), ""}
+	used := all[0].Used.UTC().Format(time.DateOnly) // the one used last comes first
+	return Check{"snapshot", OK, fmt.Sprintf("%d in the cache, %d MiB; last used %s", len(all), size>>20, used), ""}
 }
 
 // short names an image as joy image show understands it.

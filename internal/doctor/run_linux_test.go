@@ -62,7 +62,10 @@ func TestSnapshots(t *testing.T) {
 	cache := t.TempDir()
 	require.Contains(t, snapshots(cache).Detail, "starts cold")
 	require.NoError(t, os.Mkdir(filepath.Join(cache, "snapshots"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(cache, "snapshots", "a.ram"), make([]byte, 2<<20), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(cache, "snapshots", "a.ram"), nil, 0o600))
+	require.Contains(t, snapshots(cache).Detail, "starts cold", "it is none")
+	name := strings.Repeat("1", 16) + "." + strings.Repeat("2", 32) + "." + strings.Repeat("3", 64) + ".ram"
+	require.NoError(t, os.WriteFile(filepath.Join(cache, "snapshots", name), make([]byte, 2<<20), 0o600))
 	require.Contains(t, snapshots(cache).Detail, "1 in the cache, 2 MiB; last used 20")
 }
 

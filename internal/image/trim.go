@@ -23,13 +23,13 @@ type TrimOptions struct {
 
 // Leftover is something in the cache that nothing needs.
 type Leftover struct {
-	Kind string `json:"kind"` // image, initrd, build, snapshot, packages, temporary
+	Kind string `json:"kind"` // image, initrd, build, packages, temporary; of others also snapshot
 	Name string `json:"name"` // a path below the cache, or an image's digest
 	Size int64  `json:"bytes"`
 	Used string `json:"used,omitempty"` // RFC 3339, UTC: when it was used last, where that is known
 }
 
-// Trim removes images that nothing means and no run has used since o.Unused, snapshots likewise, initrds of other joys and images, what
+// Trim removes images that nothing means and no run has used since o.Unused, initrds of other joys and images, what
 // interrupted builds and writes have left, and Debian's packages. All of it can be made again. The list is of what was
 // removed, or would be, also when there is an error.
 func Trim(ctx context.Context, o TrimOptions) ([]Leftover, error) { return trim(ctx, o) }

@@ -39,7 +39,7 @@ func trim(ctx context.Context, o TrimOptions) ([]Leftover, error) {
 		return nil, fault.Wrap(fault.Platform, ErrBuilding, "clear the cache").WithHint("wait for joy image build to end")
 	}
 	t := &trimmer{TrimOptions: o}
-	for _, part := range []func(context.Context) error{t.builds, t.images, t.initrds, t.snapshots, t.packages, t.writes} {
+	for _, part := range []func(context.Context) error{t.builds, t.images, t.initrds, t.packages, t.writes} {
 		if err := errors.Join(part(ctx), ctx.Err()); err != nil {
 			return t.found, fault.Wrap(fault.KindOf(err), err, "clear the cache")
 		}
@@ -147,25 +147,6 @@ func (t *trimmer) gone(img Image) bool {
 		}
 	}
 	return false
-}
-
-// snapshots are memory of booted guests, which whoever runs VMs keeps beside the images; a file's time is its last use. A
-// VM that starts from one keeps its open file.
-func (t *trimmer) snapshots(context.Context) error {
-	files, err := filepath.Glob(filepath.Join(t.CacheDir, "snapshots", "*"))
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		info, err := os.Lstat(file)
-		if err != nil || !info.Mode().IsRegular() || info.ModTime().After(t.Unused) {
-			continue
-		}
-		if err := t.remove("snapshot", file); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // packages are Debian's index and what was fetched of it; the next build fetches them again.

@@ -105,7 +105,7 @@ func TestTrim(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, file := range []string{
-		"initrd/" + someSum + ".cpio", "images/.stage-1/half", "snapshots/old.ram", "snapshots/new.ram", "apt/cache/a.deb", ".kvm-1", "initrd/.stage-2", "profiles/.stage-3", "profiles/.stage-new",
+		"initrd/" + someSum + ".cpio", "images/.stage-1/half", "apt/cache/a.deb", ".kvm-1", "initrd/.stage-2", "profiles/.stage-3", "profiles/.stage-new",
 	} {
 		path := filepath.Join(cache, file)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -123,9 +123,9 @@ func TestTrim(t *testing.T) {
 	done, err := Trim(t.Context(), o)
 	require.NoError(t, err)
 	require.Equal(t, listed, done)
-	want := []string{"build", "image", "snapshot", "packages", "temporary", "temporary", "temporary"}
+	want := []string{"build", "image", "packages", "temporary", "temporary", "temporary"}
 	if guest != nil {
-		want = []string{"build", "image", "initrd", "snapshot", "packages", "temporary", "temporary", "temporary"}
+		want = []string{"build", "image", "initrd", "packages", "temporary", "temporary", "temporary"}
 	}
 	require.Equal(t, want, kinds(done))
 	require.Equal(t, old.Digest(), done[1].Name)
@@ -134,7 +134,6 @@ func TestTrim(t *testing.T) {
 		require.NoFileExists(t, filepath.Join(cache, l.Name))
 	}
 	require.FileExists(t, filepath.Join(cache, "profiles/.stage-new"), "somebody may be writing it")
-	require.FileExists(t, filepath.Join(cache, "snapshots/new.ram"))
 	require.DirExists(t, live.Dir)
 	again, err := Trim(t.Context(), o)
 	require.NoError(t, err)

@@ -44,5 +44,8 @@ type Snapshot struct {
 // Snapshots lists none.
 func Snapshots(string) ([]Snapshot, error) { return nil, nil }
 
+// TrimSnapshots removes none.
+func TrimSnapshots(string, time.Time, []string, bool) ([]Snapshot, error) { return nil, nil }
+
 // Remove has nothing to remove.
 func (s Snapshot) Remove() error { return nil }
