@@ -3,80 +3,25 @@
 package examples_test
 
 import (
-	"bytes"
-	"encoding/json"
+	"crypto/sha256"
+	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/joystream-ai/joy/internal/image"
 )
 
-// agent is a copy of the example that joy works on, with a home of its own and the tester's images.
-type agent struct {
-	t        *testing.T
-	joy, dir string
-	env      []string
-}
-
-func newAgent(t *testing.T, joy string) agent {
-	t.Helper()
-	cache, err := image.DefaultCacheDir(os.Getenv)
-	require.NoError(t, err)
-	_, err = image.Latest(cache, "full")
-	require.NoError(t, err, "run script/test, or joy image build --profile full")
-	a := agent{t: t, joy: joy, dir: filepath.Join(t.TempDir(), "weekly-report")}
-	require.NoError(t, os.CopyFS(a.dir, os.DirFS("weekly-report")))
-	require.NoError(t, os.RemoveAll(filepath.Join(a.dir, ".joy")))
-	home := t.TempDir()
-	a.env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_CACHE_HOME=" + filepath.Dir(cache), "XDG_RUNTIME_DIR=" + home,
-		"JOY_ACCEL=" + os.Getenv("JOY_ACCEL"),
-	}
-	return a
-}
-
-// run runs a command of joy in the agent's directory and returns its stdout.
-func (a agent) run(args ...string) string {
-	a.t.Helper()
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(a.t.Context(), a.joy, args...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = a.dir, a.env, &stdout, &stderr
-	require.NoError(a.t, cmd.Run(), "joy %s: %s", strings.Join(args, " "), &stderr)
-	return stdout.String()
-}
-
-type outcome struct {
-	Outcome string
-	Steps   map[string]struct {
-		Output    map[string]any
-		Artifacts []struct {
-			Name   string
-			SHA256 string
-		}
-	}
-}
-
 // report freezes the agent for this machine and runs it.
-func (a agent) report() (got outcome) {
+func (a *agent) report() outcome {
 	a.t.Helper()
-	table := filepath.Join(a.dir, "orders.csv")
-	require.NoError(a.t, os.WriteFile(table, orders(a.t), 0o600))
+	a.write("orders.csv", string(orders(a.t)))
+	a.installed()
 	a.run("build", "-q")
 	a.run("run", "-q", "--jsonl", "--input", "week="+week, "--input", "orders=@orders.csv")
-	results, err := filepath.Glob(filepath.Join(a.dir, ".joy/runs/*/result.json"))
-	require.NoError(a.t, err)
-	require.Len(a.t, results, 1)
-	body, err := os.ReadFile(results[0])
-	require.NoError(a.t, err)
-	require.NoError(a.t, json.Unmarshal(body, &got))
-	require.Equal(a.t, "succeeded", got.Outcome)
-	return got
+	return a.outcome()
 }
 
 // TestWeeklyReportInVM runs the example twice, each time in a VM of its own on the image full.
@@ -84,21 +29,17 @@ func TestWeeklyReportInVM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots VMs")
 	}
-	joy := filepath.Join(t.TempDir(), "joy")
-	built, err := exec.CommandContext(t.Context(), "go", "build", "-o", joy, "../cmd/joy").CombinedOutput()
-	require.NoError(t, err, "%s", built)
-
-	first := newAgent(t, joy)
-	require.Contains(t, first.run("build", "--check"), "is what a build would write")
-	lock, err := os.ReadFile("weekly-report/joy.lock")
-	require.NoError(t, err)
-	require.NotContains(t, string(lock), `"amd64": "sha256`, "the committed lock pins the image of one machine")
+	joy := buildJoy(t)
+	first := newAgent(t, joy, "weekly-report", "full")
+	committed := first.fresh()
 	got := first.report()
-	checkSales(t, got.Steps["aggregate"].Output, orders(t))
-	require.EqualValues(t, 3, got.Steps["pdf"].Output["pages"])
+	first.samePins(committed)
+	checkSales(t, got.Steps["aggregate"].Output.(map[string]any), orders(t))
+	require.EqualValues(t, 3, got.Steps["pdf"].Output.(map[string]any)["pages"])
+	first.dropped(got)
 
 	// The second time a step more looks at what came out.
-	second := newAgent(t, joy)
+	second := newAgent(t, joy, "weekly-report", "full")
 	second.lookedAt()
 	again := second.report()
 	for id, step := range got.Steps {
@@ -110,8 +51,28 @@ func TestWeeklyReportInVM(t *testing.T) {
 	require.NotContains(t, second.file("out/fonts.txt"), " no ", "a font that is not embedded looks different elsewhere")
 }
 
+// dropped holds that the report lies where the last step puts it, byte for byte, and that the ledger tells how it came to
+// be in the order in which it did: the command, the artifact it left, the call that handed it on.
+func (a *agent) dropped(got outcome) {
+	a.t.Helper()
+	stored := got.Steps["pdf"].Artifacts
+	require.Len(a.t, stored, 1)
+	pdf := a.file("shared/report-" + week + ".pdf")
+	require.Equal(a.t, stored[0].SHA256, fmt.Sprintf("%x", sha256.Sum256([]byte(pdf))))
+	require.True(a.t, strings.HasPrefix(pdf, "%PDF-"))
+
+	shown := a.run("ledger", "show")
+	command := lineOf(a.t, shown, "pdf", "command started", "/skills/print-report/scripts/print.py")
+	artifact := lineOf(a.t, shown, "pdf", "artifact stored", "report.pdf")
+	call := lineOf(a.t, shown, "drop", "tool requested", "shared.write_file")
+	require.Less(a.t, command, artifact)
+	require.Less(a.t, artifact, call)
+	require.Contains(a.t, strings.Split(shown, "\n")[call+1], "tool returned")
+	a.run("ledger", "verify")
+}
+
 // lookedAt adds the skill testdata/look as a last step.
-func (a agent) lookedAt() {
+func (a *agent) lookedAt() {
 	a.t.Helper()
 	require.NoError(a.t, os.CopyFS(filepath.Join(a.dir, "skills/look"), os.DirFS("testdata/look")))
 	spec := a.file("joy.yaml")
@@ -119,14 +80,7 @@ func (a agent) lookedAt() {
 	require.True(a.t, found)
 	steps += "  - id: look\n    skill: look\n    with:\n      report: \"${{ steps.pdf.artifacts['report.pdf'] }}\"\n" +
 		"      summary: \"${{ steps.summary.artifacts['summary.docx'] }}\"\n    timeout: 10m\nimage: full"
-	require.NoError(a.t, os.WriteFile(filepath.Join(a.dir, "joy.yaml"), []byte(steps+rest), 0o600))
-}
-
-func (a agent) file(name string) string {
-	a.t.Helper()
-	body, err := os.ReadFile(filepath.Join(a.dir, name))
-	require.NoError(a.t, err)
-	return string(body)
+	a.write("joy.yaml", steps+rest)
 }
 
 var placed = regexp.MustCompile(`<word xMin="([0-9.-]+)" yMin="([0-9.-]+)" xMax="([0-9.-]+)" yMax="([0-9.-]+)">(.*)</word>`)

@@ -11,6 +11,7 @@ import tempfile
 sys.dont_write_bytecode = True    # a bundle is pinned file by file: running a script by hand must not add to it
 
 import settle
+import textual
 from world import finish, step_input
 
 # Where the files of assets/reference go in the .docx that tells pandoc how the report is to look.
@@ -71,7 +72,7 @@ def main():
                 shutil.copy(path, work)
             report = os.path.abspath(given["report"])
             to_docx(report, os.path.join(os.path.abspath(bundle), "assets"), work)
-            data = settle.pdf(to_pdf(work), given["date"])
+            data = textual.pdf(settle.pdf(to_pdf(work), given["date"]))
         except (OSError, ValueError) as err:
             sys.exit(f"printing the report: {err}")
     name = os.path.splitext(os.path.basename(report))[0] + ".pdf"
