@@ -168,7 +168,7 @@ func read(t *testing.T, path string, into any) {
 
 // The versions that an example's npm ci installs are those that its joy.yaml starts.
 func TestExamplesInstallWhatTheyStart(t *testing.T) {
-	for _, example := range []string{"weekly-report"} {
+	for _, example := range []string{"day-sheet", "weekly-report"} {
 		spec, err := os.ReadFile(filepath.Join(example, "joy.yaml"))
 		require.NoError(t, err)
 		starts := map[string]string{}

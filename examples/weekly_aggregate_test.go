@@ -212,7 +212,7 @@ func TestBreakdownsAreBounded(t *testing.T) {
 func TestWeeklyModulesAreTheSame(t *testing.T) {
 	for module, bundles := range map[string][]string{
 		"words.py": {"write-report", "fill-summary"},
-		"world.py": {"aggregate-sales", "draw-charts", "write-report", "fill-summary", "print-report", "../../repo-report/skills/count"},
+		"world.py": {"aggregate-sales", "draw-charts", "write-report", "fill-summary", "print-report", "../../repo-report/skills/count", "../../day-sheet/skills/daylight", "../../day-sheet/skills/write-sheet"},
 	} {
 		read := func(bundle string) string {
 			text, err := os.ReadFile(weekly + bundle + "/scripts/" + module)
