@@ -58,6 +58,7 @@ var house = []room{
 	{1, "egress", "policy fault"},          // the hosts a plan grants, and nothing else
 	{1, "schema", "fault"},                 // a value against a JSON Schema
 	{1, "ledger", "notekey digest fault"},  // append, recover, seal
+	{1, "ledger/account", "ledger/verify"}, // what ledgers tell of runs
 	{1, "ledger/verify", ""},               // read and check; shares nothing with the writer
 	{1, "artifact", "policy digest fault"}, // what a step left in out/
 
