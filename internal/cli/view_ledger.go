@@ -9,18 +9,48 @@ import (
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
 	"github.com/joystream-ai/joy/internal/term"
 )
 
-// ledgerView prints entries for people: a table, or with --full a block for each.
+// ledgerView prints entries for people: a table, with --full a block for each, or line by line as they come.
 type ledgerView struct {
 	app  *app
 	opts showOptions
-	t    *table
-	day  string
-	err  error
+	logs string // directory of what commands printed; "" when nobody knows
+	flow bool   // entries are printed as they come, so columns have widths of their own
+
+	t     *table
+	day   string
+	nth   map[string]int // commands of a step so far
+	last  string         // type of the last entry
+	shown int
+	err   error
+}
+
+// take shows an entry when it is one that was asked for.
+func (v *ledgerView) take(e verify.Entry) {
+	v.last = e.Type
+	if e.Type == "command.started" && v.opts.full {
+		if v.nth == nil {
+			v.nth = map[string]int{}
+		}
+		v.nth[e.Step]++
+	}
+	if v.err != nil || !v.opts.Wants(e) {
+		return
+	}
+	v.shown++
+	switch {
+	case v.app.json:
+		_, v.err = io.WriteString(v.app.out, string(e.Raw)+"\n")
+	case v.flow:
+		v.err = v.line(e)
+	default:
+		v.entry(e)
+	}
 }
 
 // entry prints one, or keeps it for the table.
@@ -33,7 +63,11 @@ func (v *ledgerView) entry(e verify.Entry) {
 	if v.t == nil {
 		v.t = v.app.out.newTable("TIME ("+v.opts.zone.String()+")", "STEP", "EVENT", "")
 	}
-	cells := plain(v.clock(e.Time), e.Step, strings.ReplaceAll(e.Type, ".", " "), phrase(e))
+	if day := e.Time.In(v.opts.zone).Format(time.DateOnly); day != v.day {
+		v.day = day
+		v.t.row(cell{day, &v.app.out.dim})
+	}
+	cells := plain(e.Time.In(v.opts.zone).Format("15:04:05.000"), e.Step, strings.ReplaceAll(e.Type, ".", " "), phrase(e))
 	cells[2].style = style
 	v.t.row(cells...)
 }
@@ -46,15 +80,25 @@ func (v *ledgerView) close() error {
 	return v.err
 }
 
-// clock shows the day where it changes and the time of day elsewhere.
-func (v *ledgerView) clock(t time.Time) string {
-	t = t.In(v.opts.zone)
-	day := t.Format(time.DateOnly)
-	if day == v.day {
-		return strings.Repeat(" ", len(day)+1) + t.Format("15:04:05.000")
+// stepColumns is the width of the steps in a view whose entries are not known yet.
+const stepColumns = 12
+
+// line prints an entry of a run that goes on.
+func (v *ledgerView) line(e verify.Entry) error {
+	out := v.app.out
+	what := fmt.Sprintf("%-17s", strings.ReplaceAll(e.Type, ".", " "))
+	if s := v.style(e); s != nil {
+		what = s.Render(what)
 	}
-	v.day = day
-	return day + t.Format(" 15:04:05.000")
+	step := ansi.Truncate(term.Line(e.Step), stepColumns, "…")
+	step += strings.Repeat(" ", stepColumns-ansi.StringWidth(step))
+	clock := e.Time.In(v.opts.zone).Format("15:04:05")
+	text := term.Line(phrase(e))
+	if out.tty {
+		text = ansi.Truncate(text, max(out.width-len(clock)-stepColumns-17-6, 20), "…")
+	}
+	_, err := io.WriteString(out, strings.TrimRight(out.dim.Render(clock)+"  "+step+"  "+what+"  "+text, " ")+"\n")
+	return err
 }
 
 // style marks what a reviewer looks for: what was refused, lost, withheld or failed.
@@ -63,7 +107,7 @@ func (v *ledgerView) style(e verify.Entry) *lipgloss.Style {
 	status := e.String("status") + e.String("outcome")
 	code, exited := e.Int("exit")
 	switch {
-	case status == "failed" || exited && code != 0 || what == "lost":
+	case status == "failed" || exited && code != 0 || what == "lost" || e.Data["failed"] == true || e.Type == "tool.returned" && e.String("error") != "":
 		return &v.app.out.fail
 	case slices.Contains([]string{"denied", "drifted", "quarantined", "skipped", "found", "recovered"}, what):
 		return &v.app.out.warn
@@ -71,7 +115,7 @@ func (v *ledgerView) style(e verify.Entry) *lipgloss.Style {
 	return nil
 }
 
-// block prints everything an entry says, long text over several lines.
+// block prints everything an entry says, long text over several lines, and what a command printed.
 func (v *ledgerView) block(e verify.Entry, style *lipgloss.Style) error {
 	var b strings.Builder
 	typ := e.Type
@@ -84,7 +128,17 @@ func (v *ledgerView) block(e verify.Entry, style *lipgloss.Style) error {
 	}
 	b.WriteString("\n")
 	writeFields(&b, "    ", e.Data)
-	_, err := io.WriteString(v.app.out, b.String()+"\n")
+	if _, err := io.WriteString(v.app.out, b.String()); err != nil {
+		return err
+	}
+	if e.Type == "command.finished" && v.logs != "" {
+		for _, stream := range []string{"stdout", "stderr"} {
+			if err := v.output(e, stream); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := io.WriteString(v.app.out, "\n")
 	return err
 }
 
