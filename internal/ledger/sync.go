@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"runtime"
 	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
@@ -28,8 +29,8 @@ func (w *Writer) syncTo(seq int64) error {
 			w.settled.Wait()
 			continue
 		}
-		upTo := w.seq
 		w.syncing = true
+		upTo := w.gather()
 		w.mu.Unlock()
 		err := w.flush()
 		w.mu.Lock()
@@ -44,6 +45,21 @@ func (w *Writer) syncTo(seq int64) error {
 		w.synced = upTo
 	}
 	return nil
+}
+
+// gather lets those who are about to append do so, and returns the seq that a sync then covers. Whoever was woken by the
+// last sync has an entry ready: without this the first of them would sync for itself alone, and every second sync be
+// wasted. It waits for nobody who is not running. The caller holds mu.
+func (w *Writer) gather() int64 {
+	for {
+		seq := w.seq
+		w.mu.Unlock()
+		runtime.Gosched()
+		w.mu.Lock()
+		if w.seq == seq {
+			return seq
+		}
+	}
 }
 
 func (w *Writer) flush() error {
