@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 
@@ -33,7 +32,7 @@ type tool struct {
 }
 
 // run executes one outside program. It and its children end when ctx is cancelled or this process dies. An error
-// carries the last lines the program wrote to stderr.
+// carries what the program complained of on stderr, or else its last lines.
 func (b *builder) run(ctx context.Context, t tool) error {
 	path := t.argv[0]
 	if !filepath.IsAbs(path) {
@@ -44,7 +43,7 @@ func (b *builder) run(ctx context.Context, t tool) error {
 	}
 	runtime.LockOSThread() // Pdeathsig follows the thread that started the child
 	defer runtime.UnlockOSThread()
-	var stderr tail
+	var stderr complaints
 	heard := io.MultiWriter(&stderr, b.Log)
 	if t.stderr != nil {
 		heard = io.MultiWriter(heard, t.stderr)
@@ -125,26 +124,4 @@ func (c *capped) Write(p []byte) (int, error) {
 		return 0, fmt.Errorf("more than %d bytes of output", c.limit)
 	}
 	return c.Buffer.Write(p)
-}
-
-// tail keeps the last bytes written to it.
-type tail struct{ b []byte }
-
-const tailSize = 1 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p...)
-	if len(t.b) > tailSize {
-		t.b = append(t.b[:0], t.b[len(t.b)-tailSize:]...)
-	}
-	return len(p), nil
-}
-
-// lines is the kept text, ready to follow a message.
-func (t *tail) lines() string {
-	s := strings.TrimSpace(strings.ToValidUTF8(string(t.b), "\uFFFD"))
-	if s == "" {
-		return ""
-	}
-	return ": " + strings.Join(strings.Split(s, "\n"), "; ")
 }
