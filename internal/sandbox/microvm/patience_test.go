@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -24,10 +25,11 @@ func TestPatience(t *testing.T) {
 		want    string
 	}{
 		"works for too long": {"while :; do :; done", patience{cpu: time.Second, stall: time.Hour}, forever, "does not start: no answer after 1s"},
-		"stands still":       {"exec sleep 1000", patience{cpu: time.Hour, stall: time.Second}, forever, "does not start: no answer after 0s"},
+		"stands still":       {"exec sleep 1000", patience{cpu: time.Hour, stall: time.Second}, forever, "the VM stands still: nothing for 1s"},
 		"ends":               {"exit 1", patience{cpu: time.Hour, stall: time.Hour}, forever, "QEMU ended"},
 		"answers what is no answer": {
-			"exec sleep 1000", patience{cpu: time.Hour, stall: time.Hour},
+			"exec sleep 1000",
+			patience{cpu: time.Hour, stall: time.Hour},
 			func(context.Context) error { return errors.New("another protocol") }, "another protocol",
 		},
 	} {
@@ -77,4 +79,37 @@ func TestSnapshotIsNotToBlame(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, sb.Destroy(context.Background())) }()
 	require.Equal(t, "snapshot", sb.Info().Start, "%s", sb.Info().StartReason)
+}
+
+// TestBootThatStandsStill: another VM takes its place.
+func TestBootThatStandsStill(t *testing.T) {
+	p, spec := snapshotProvider(t)
+	m, err := p.machine(spec)
+	require.NoError(t, err)
+	dir, err := os.MkdirTemp("", "joy-test-") //nolint:usetesting // QEMU is another user, and a test's own is in a closed one
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	require.NoError(t, os.Chmod(dir, 0o755))
+	spec.Start, p.QEMU = "cold", filepath.Join(dir, "qemu")
+	require.NoError(t, os.WriteFile(p.QEMU, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755))
+	patient := bootPatience
+	defer func() { bootPatience = patient }()
+	bootPatience.stall = time.Second
+	var ids []string
+	spec.Started = func(id string) error {
+		if ids = append(ids, id); len(ids) == 2 {
+			bootPatience = patient
+			require.False(t, Alive(ids[0]))
+			return nil
+		}
+		require.NoError(t, os.Rename(p.QEMU, p.QEMU+".still"))
+		return os.Symlink(m.qemu, p.QEMU)
+	}
+	sb, err := p.Create(t.Context(), spec)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, sb.Destroy(context.Background())) }()
+	require.Len(t, ids, 2)
+	require.Equal(t, ids[1], sb.Info().ID)
+	require.Contains(t, sb.Info().StartReason, "stands still")
+	require.Equal(t, "fine\n", shell(t, sb, "echo fine"))
 }

@@ -40,6 +40,9 @@ var (
 
 const tickStall = 500 * time.Millisecond
 
+// errStall is a VM that does nothing any more and has not answered.
+var errStall = errors.New("the VM stands still")
+
 // process is one running QEMU.
 type process struct {
 	id      string
@@ -166,8 +169,11 @@ func (p *process) while(ctx context.Context, most patience, part func(context.Co
 			if now-cpu >= tickStall {
 				cpu, moved = now, time.Now()
 			}
-			if now > most.cpu || time.Since(moved) > most.stall {
+			switch {
+			case now > most.cpu:
 				cancel(fmt.Errorf("the VM does not start: no answer after %s of CPU time", now.Round(time.Second)))
+			case time.Since(moved) > most.stall:
+				cancel(fmt.Errorf("%w: nothing for %s, after %s of CPU time", errStall, most.stall, now.Round(100*time.Millisecond)))
 			}
 		}
 	}

@@ -44,6 +44,19 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 	if v != nil || err != nil {
 		return v, err
 	}
+	v, err = m.boot(ctx, spec, reason)
+	if errors.Is(err, errStall) && ctx.Err() == nil && !errors.Is(err, sandbox.ErrAlive) {
+		v, err = m.boot(ctx, spec, reason+"; a first boot was given up: "+errStall.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// boot starts spec's VM cold. On a busy host an emulated guest now and then falls asleep for good while it boots. Nothing
+// of a plan has been in such a VM, so another one takes its place, once.
+func (m *machine) boot(ctx context.Context, spec sandbox.Spec, reason string) (*vm, error) {
 	proc, err := m.start(spec.Started)
 	if err != nil {
 		return nil, err
