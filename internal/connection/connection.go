@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -290,8 +292,16 @@ func (c *Connection) fail(s *session, err error, doing string) error {
 			e.Err = fmt.Errorf("%w; its last words: %s", e.Err, said)
 		}
 	}
-	if errors.Is(err, exec.ErrNotFound) {
-		return e.WithHint("install it, or correct connections.%s.command in joy.yaml", c.cfg.Name)
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return e.WithHint("install it in one of %s, or give its whole path in connections.%s.command", searchPath(c.cfg), c.cfg.Name)
+	case errors.Is(err, errSilent) && len(c.cfg.Argv) > 0 && fetches(c.cfg.Argv[0]):
+		return e.WithHint("%s may be fetching the server: install it in the project first (npm ci, uv tool install), so that a start finds it", filepath.Base(c.cfg.Argv[0]))
 	}
 	return e.WithHint("joy connect test %s", c.cfg.Name)
+}
+
+// fetches reports whether a program gets what it starts from a registry when it is not there.
+func fetches(program string) bool {
+	return slices.Contains([]string{"npx", "uvx", "pipx", "bunx"}, filepath.Base(program))
 }

@@ -5,6 +5,7 @@ package connection
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,9 +85,29 @@ func TestSilentServer(t *testing.T) {
 			_, _, err := c.Tools(t.Context())
 			require.ErrorContains(t, err, "no answer within 10s")
 			require.ErrorContains(t, err, argv[0])
+			require.NotContains(t, hintOf(err), "fetching")
 			require.Less(t, time.Since(begun), StartLimit+10*time.Second)
 		})
 	}
+}
+
+func hintOf(err error) string {
+	var e *fault.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	return e.Hint
+}
+
+// A program that fetches what it starts may have been silent for that: the hint says what to do about it.
+func TestSilentWhileItFetches(t *testing.T) {
+	t.Parallel()
+	npx := filepath.Join(t.TempDir(), "npx")
+	require.NoError(t, os.WriteFile(npx, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o700))
+	_, _, err := server(t, npx, "-y", "x@1.0.0").Tools(t.Context())
+	require.Contains(t, hintOf(err), "npx may be fetching")
+	_, _, err = server(t, "no-such-program").Tools(t.Context())
+	require.Contains(t, hintOf(err), "/usr/local/bin")
 }
 
 // Whatever a server started goes with it.
