@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write what the examples print into the 
 
 var (
 	worked = regexp.MustCompile("(?s)(<!-- run ?(\\w*) -->\n```sh\n(.*?)```\n```text\n)(.*?)```")
-	quoted = regexp.MustCompile("(?s)(<!-- file: (\\S+) lines ([0-9]+)-([0-9]+) -->\n```json\n)(.*?)```")
+	quoted = regexp.MustCompile("(?s)(<!-- file: (\\S+) lines ([0-9]+)-([0-9]+) -->\n```(?:json|text)\n)(.*?)```")
 )
 
 // TestLock holds that the example freezes to the lock that the pages show, on any machine.

@@ -43,7 +43,7 @@ var leads = map[string][]string{
 }
 
 // quiet members are for programs and --full: they say nothing to somebody who reads down a page.
-var quiet = []string{"of", "actor", "bundle", "workspace", "steps", "expires", "tool", "digest", "approval"}
+var quiet = []string{"of", "key", "actor", "bundle", "workspace", "steps", "expires", "tool", "digest", "approval"}
 
 // phrase is an entry's data on one line: leads first, then the rest as name=value, digests shortened.
 func phrase(e verify.Entry) string {

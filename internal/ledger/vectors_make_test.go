@@ -70,6 +70,9 @@ func makeVectors(t *testing.T) *maker {
 	return m
 }
 
+// headOf is the hash that ends a ledger.
+func headOf(lines []byte) string { return string(lines[len(lines)-74 : len(lines)-3]) }
+
 func (m *maker) add(v vector) { m.vectors = append(m.vectors, v) }
 
 // pair adds a sealed ledger and its seal.
@@ -87,9 +90,8 @@ func (m *maker) whole() {
 	m.add(vector{Name: "sealed, without the seal", Ledger: "sealed.jsonl"})
 
 	m.files["unsealed.jsonl"] = write(m.t, story)
-	head := m.files["unsealed.jsonl"][len(m.files["unsealed.jsonl"])-74 : len(m.files["unsealed.jsonl"])-3]
 	m.add(vector{Name: "unsealed", Ledger: "unsealed.jsonl"})
-	m.add(vector{Name: "unsealed, with the head given", Ledger: "unsealed.jsonl", Head: string(head)})
+	m.add(vector{Name: "unsealed, with the head given", Ledger: "unsealed.jsonl", Head: headOf(m.files["unsealed.jsonl"])})
 	m.add(vector{Name: "unsealed, with another head given", Ledger: "unsealed.jsonl", Head: plan})
 	m.files["interrupted.jsonl"] = write(m.t, story[:6])
 	m.add(vector{Name: "interrupted", Ledger: "interrupted.jsonl"})
@@ -150,7 +152,8 @@ func (m *maker) tampering() {
 		m.add(vector{Name: name, Ledger: name + ".jsonl", Seal: "sealed.note"})
 	}
 	m.add(vector{Name: "empty, without the seal", Ledger: "empty.jsonl"})
-	m.add(vector{Name: "cut, without the seal", Ledger: "torn.jsonl"})
+	m.add(vector{Name: "torn, without the seal", Ledger: "torn.jsonl"})
+	m.add(vector{Name: "torn, with the whole ledger's head", Ledger: "torn.jsonl", Head: headOf(m.files["sealed.jsonl"])})
 	m.add(vector{Name: "the seal of another run", Ledger: "sealed.jsonl", Seal: "other-run.note"})
 	seal := string(m.files["sealed.note"])
 	signature := seal[strings.LastIndex(seal, " ")+20:]
@@ -171,7 +174,7 @@ func (m *maker) tampering() {
 // forms are second lines whose hash is right: only their form, or one rule, is against them.
 func (m *maker) forms() {
 	first := write(m.t, story[:1])
-	prev := first[len(first)-74 : len(first)-3]
+	prev := headOf(first)
 	const good = `"step":"a","data":{"a":"é\n","n":1}`
 	for name, edit := range map[string][2]string{
 		"space":         {`"n":1`, `"n": 1`},
@@ -194,7 +197,7 @@ func (m *maker) forms() {
 		"time-back":     {`18:03:01.000Z`, `18:02:59.999Z`},
 		"time-form":     {`18:03:01.000Z`, `18:03:01Z`},
 		"other-run":     {runName, "20261124-190000-aaaaaa"},
-		"other-prev":    {string(prev), plan},
+		"other-prev":    {prev, plan},
 	} {
 		body := fmt.Sprintf(`{"seq":2,"time":"2026-11-24T18:03:01.000Z","run":"%s","type":"file.read",%s,"prev":"%s"`, runName, good, prev)
 		require.Contains(m.t, body, edit[0], name)

@@ -28,7 +28,11 @@ func Judge(rep Report, ev Evidence) Verdict {
 		return v
 	}
 	if ev.Head != "" && ev.Head != rep.Head {
-		v.State, v.Problem = Broken, fmt.Sprintf("its head is %s, not the one given: entries were cut off, added or written anew", rep.Head)
+		v.State, v.Line = Broken, 0
+		v.Problem = fmt.Sprintf("its head is %s, not the one given: entries were cut off, added or written anew", rep.Head)
+		if rep.Problem != "" {
+			v.Problem = rep.Problem + "; " + v.Problem
+		}
 		return v
 	}
 	if rep.State == Complete && v.Seal == nil && (ev.Head == "" || len(ev.Keys) > 0) {
