@@ -74,8 +74,7 @@ func TestHostileSteps(t *testing.T) {
 			code, _, stderr := b.run("run")
 			b.verifies(0)
 			entries := b.ledger()
-			end := entries[len(entries)-1]
-			require.Equal(t, "run.finished", end.Type)
+			end := b.finish(entries)
 			require.Equal(t, "agent", end.Data["failure_kind"], "%s", stderr)
 			require.Contains(t, names, end.Data["step"])
 			require.Equal(t, deeds[end.Data["step"].(string)].code, code, "%s", stderr)

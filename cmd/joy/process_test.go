@@ -153,6 +153,15 @@ func only(entries []entry, typ string) []entry {
 	return list
 }
 
+// finish is the last entry but the seal's: run.finished, however the run ended.
+func (b *bench) finish(entries []entry) entry {
+	b.t.Helper()
+	require.GreaterOrEqual(b.t, len(entries), 2)
+	last := entries[len(entries)-2:]
+	require.Equal(b.t, []string{"run.finished", "run.sealed"}, []string{last[0].Type, last[1].Type})
+	return last[0]
+}
+
 // verifies asserts the exit code of joy ledger verify on the latest run.
 func (b *bench) verifies(want int) {
 	b.t.Helper()
