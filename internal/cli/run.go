@@ -130,7 +130,9 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	}
 	err = a.reportRun(ctx, rec, done)
 	if l, ok := provider.(*local); ok && done.VM == "" {
-		l.keepSnapshot(ctx, rec.run.ID, needOf(t.plan))
+		if alive := l.keepSnapshot(ctx, rec, needOf(t.plan)); err == nil {
+			err = alive
+		}
 	}
 	return seal.outcome(err, unsealed)
 }
@@ -221,6 +223,13 @@ func (r *record) keepFile(a *app) func(name, path string) (runner.FileInput, err
 	}
 }
 
+// mayBeAlive is how a run ends that could not see its VM go.
+func mayBeAlive(vm string) error {
+	e := fault.New(fault.Platform, "the VM %s may still be alive", vm).WithHint("run \"joy gc\" to destroy what is left")
+	e.Code = codeVMAlive
+	return e
+}
+
 // reportRun says on stderr how it ended and what to do next, and turns the outcome into an exit code.
 func (a *app) reportRun(ctx context.Context, rec *record, out runner.Outcome) error {
 	if err := rec.writeResult(out); err != nil {
@@ -229,9 +238,7 @@ func (a *app) reportRun(ctx context.Context, rec *record, out runner.Outcome) er
 	a.sayOutcome(rec, out)
 	switch {
 	case out.VM != "":
-		e := fault.New(fault.Platform, "the VM %s may still be alive", out.VM).WithHint("run \"joy gc\" to destroy what is left")
-		e.Code = codeVMAlive
-		return e
+		return mayBeAlive(out.VM)
 	case out.Status == runner.Interrupted && a.json:
 		return exit(exitCode(context.Cause(ctx))) // stdout is the ledger, and run.finished says it
 	case out.Status == runner.Interrupted:

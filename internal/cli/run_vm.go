@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/joystream-ai/joy/internal/queue"
 	"github.com/joystream-ai/joy/internal/sandbox"
@@ -39,23 +40,32 @@ func (l *local) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox,
 
 // keepSnapshot makes, at the end of the first run with a kind of VM, the snapshot that the next ones start from. By
 // then the run's own VM is gone and all that the run has to say is said; ctx, which the first Ctrl-C ends, ends this
-// too. Where it would have to wait for room it is left to a later run. The run's outcome does not depend on it.
-func (l *local) keepSnapshot(ctx context.Context, run string, need queue.Need) {
+// too. Where it would have to wait for room it is left to a later run. The run's outcome does not depend on it; an error
+// is a VM that may still be alive, which is the run's as any other: it is in the index as long as it may be.
+func (l *local) keepSnapshot(ctx context.Context, rec *record, need queue.Need) error {
 	if l.booted == nil || ctx.Err() != nil {
-		return
-	}
-	l.booted.Started = func(string) error {
-		l.app.say("keeping a fresh VM's memory, so that the next run starts at once: this takes a few seconds, and Ctrl-C skips it")
 		return nil
+	}
+	vm := ""
+	l.booted.Started = func(id string) error {
+		vm = id
+		l.app.say("keeping a fresh VM's memory, so that the next run starts at once: this takes a few seconds, and Ctrl-C skips it")
+		return rec.ownVM(id)
 	}
 	entering, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	leave, err := l.app.queue().Enter(entering, run, need, func(string) { giveUp() })
+	leave, err := l.app.queue().Enter(entering, rec.run.ID, need, func(string) { giveUp() })
 	if err != nil {
-		return
+		return nil //nolint:nilerr // a later run makes it
 	}
 	defer leave()
-	if _, err := l.MakeSnapshot(ctx, *l.booted); err != nil && ctx.Err() == nil {
+	_, err = l.MakeSnapshot(ctx, *l.booted)
+	if errors.Is(err, sandbox.ErrAlive) {
+		return mayBeAlive(vm)
+	}
+	_ = rec.vmGone(vm)
+	if err != nil && ctx.Err() == nil {
 		l.app.detail("the next run will boot again: %v", err)
 	}
+	return nil
 }
