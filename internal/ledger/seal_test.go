@@ -138,3 +138,27 @@ func TestRoots(t *testing.T) {
 		require.Nil(t, p)
 	}
 }
+
+// A note that cannot be written leaves a ledger that says what it lacks, and can be given it later.
+func TestSealThatCannotBeWritten(t *testing.T) {
+	key, dir := fixedKey(t, "acme"), t.TempDir()
+	blocked := filepath.Join(dir, ledger.SealName, "in the way")
+	require.NoError(t, os.MkdirAll(blocked, 0o700))
+	w, err := ledger.Create(dir, runName, plan, ledger.Options{Now: ticking()})
+	require.NoError(t, err)
+	for _, r := range story {
+		_, err := w.Append(r.typ, r.step, r.data)
+		require.NoError(t, err)
+	}
+	_, err = w.Seal(key)
+	require.ErrorContains(t, err, "write the seal")
+	require.NoError(t, w.Close())
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, ledger.SealName)))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, left, 1, "no half of a note stays")
+	require.Contains(t, judge(t, read(t, dir, ledger.FileName), nil).Problem, "its seal is not here")
+	seal, err := ledger.Reseal(dir, runName, plan, key)
+	require.NoError(t, err)
+	require.Equal(t, verify.Complete, judge(t, read(t, dir, ledger.FileName), seal.Note).State)
+}
