@@ -5,6 +5,7 @@ package microvm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,7 +103,13 @@ func TestBootThatStandsStill(t *testing.T) {
 			require.False(t, Alive(ids[0]))
 			return nil
 		}
-		require.NoError(t, os.Rename(p.QEMU, p.QEMU+".still"))
+		pid, _, err := parseID(id)
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { // the shell has read all of it
+			name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+			return string(name) == "sleep\n"
+		}, time.Minute, time.Millisecond)
+		require.NoError(t, os.Remove(p.QEMU))
 		return os.Symlink(m.qemu, p.QEMU)
 	}
 	sb, err := p.Create(t.Context(), spec)
