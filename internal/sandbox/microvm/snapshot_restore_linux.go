@@ -107,14 +107,18 @@ func restoring(stream *os.File) way {
 // revive feeds QEMU the snapshot and brings the guest to life: its clock, its randomness and its names are this run's
 // before any world exists.
 func revive(ctx context.Context, proc *process, spec sandbox.Spec, feed func() error) (*guestclient.Client, error) {
-	fed := make(chan error, 1)
-	go func() { fed <- feed() }() // ends with QEMU, which holds the pipe's other end
+	fed := make(chan struct{})
+	var unfed error
+	go func() { // ends with QEMU, which holds the pipe's other end
+		defer close(fed)
+		unfed = feed()
+	}()
 	var client *guestclient.Client
 	err := proc.while(ctx, restorePatience, func(ctx context.Context) error {
 		select {
-		case err := <-fed:
-			if err != nil {
-				return err
+		case <-fed:
+			if unfed != nil {
+				return unfed
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -123,6 +127,14 @@ func revive(ctx context.Context, proc *process, spec sandbox.Spec, feed func() e
 		client, err = guestclient.New(ctx, proc.channel, spec.Door)
 		return err
 	})
+	select {
+	case <-proc.exited:
+		// QEMU may choke on the bytes before all of them are looked at: whether they are to blame is known then.
+		if <-fed; err != nil && errors.Is(unfed, errUnfit) {
+			err = unfed
+		}
+	default:
+	}
 	return client, err
 }
 
