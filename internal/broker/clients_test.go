@@ -112,6 +112,8 @@ func TestBrokerAsConnection(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, far.entries(t, ledger.ToolRequested), 2)
 
+	// Revoking cuts what is open: a call on a connection that was kept would meet the cut and not the refusal.
+	http.DefaultClient.CloseIdleConnections()
 	require.NoError(t, far.Revoke("tell"))
 	_, err = near.Call(t.Context(), call("far.crm.look", ""))
 	require.ErrorContains(t, err, "the credential is missing or refused")

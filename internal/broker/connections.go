@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -36,7 +37,7 @@ func (b *Broker) open(configs []connection.Config) {
 func (b *Broker) Start(ctx context.Context) error {
 	errs := make([]error, len(b.connections))
 	var starting sync.WaitGroup
-	for i, name := range sortedKeys(b.connections) {
+	for i, name := range slices.Sorted(maps.Keys(b.connections)) {
 		starting.Go(func() { _, _, errs[i] = b.connections[name].Tools(ctx) })
 	}
 	starting.Wait()
@@ -49,7 +50,7 @@ func (b *Broker) Credential(name string) bool { return b.named[name] }
 func (b *Broker) hangUp() error {
 	errs := make([]error, len(b.connections))
 	var ending sync.WaitGroup
-	for i, name := range sortedKeys(b.connections) {
+	for i, name := range slices.Sorted(maps.Keys(b.connections)) {
 		ending.Go(func() { errs[i] = b.connections[name].Close() })
 	}
 	ending.Wait()
@@ -61,7 +62,7 @@ func (b *Broker) hangUp() error {
 func (b *Broker) checkPins(name string, found []connection.Tool) error {
 	var errs []error
 	pins := b.cfg.Pins[name].Tools
-	for _, tool := range sortedKeys(pins) {
+	for _, tool := range slices.Sorted(maps.Keys(pins)) {
 		pinned := pins[tool].Digest
 		i := slices.IndexFunc(found, func(t connection.Tool) bool { return t.Name == tool })
 		d := ledger.Data{"action": name + "." + tool, "pinned": pinned}
@@ -90,13 +91,4 @@ func values[V any](m map[string]V) []V {
 		out = append(out, v)
 	}
 	return out
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

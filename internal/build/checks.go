@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ func isObjectSchema(raw json.RawMessage) bool {
 
 // fixtures holds that a recorded answer is of a declared connection and is there.
 func (b *builder) fixtures() {
-	for _, action := range sorted(b.spec.Fixtures) {
+	for _, action := range slices.Sorted(maps.Keys(b.spec.Fixtures)) {
 		file := b.spec.Fixtures[action]
 		b.connection(agent.Text{Value: action, Pos: file.Pos})
 		if info, err := fs.Lstat(b.fsys, file.Value); err != nil || !info.Mode().IsRegular() {
@@ -82,7 +83,7 @@ func (b *builder) collisions() {
 			continue // a mistake that has been told
 		}
 		first := map[string]string{}
-		for _, key := range sorted(with) {
+		for _, key := range slices.Sorted(maps.Keys(with)) {
 			name := plan.InputVariable(key)
 			if prior, taken := first[name]; taken {
 				b.fail(at[s.ID], "step %s: the inputs %q and %q are both %s in the VM", s.ID, prior, key, name).WithHint("rename one of them")
@@ -123,13 +124,4 @@ func (b *builder) judge(f plan.Finding) {
 		return
 	}
 	b.open = append(b.open, f)
-}
-
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -40,7 +40,7 @@ func split(action string) (connection, tool string) {
 func (b *builder) connection(action agent.Text) {
 	name, _ := split(action.Value)
 	if _, ok := b.spec.Connections[name]; !ok {
-		b.fail(action.Pos, "%s: there is no connection %q", action.Value, name).Hint = agent.DidYouMean(name, sorted(b.spec.Connections))
+		b.fail(action.Pos, "%s: there is no connection %q", action.Value, name).Hint = agent.DidYouMean(name, slices.Sorted(maps.Keys(b.spec.Connections)))
 	}
 }
 
@@ -56,7 +56,7 @@ func (b *builder) connections() {
 		}
 		out := plan.Connection{
 			Transport: plan.Stdio, Argv: c.Command, URL: c.URL, Unconfined: c.Unconfined,
-			Env: sorted(c.Env), Secrets: maps.Clone(c.Env), Tools: map[string]plan.Tool{},
+			Env: slices.Sorted(maps.Keys(c.Env)), Secrets: maps.Clone(c.Env), Tools: map[string]plan.Tool{},
 		}
 		if c.URL != "" {
 			out.Transport, out.Argv = plan.HTTP, nil
@@ -73,7 +73,7 @@ func (b *builder) connections() {
 			})
 		}
 	}
-	for _, name := range sorted(b.spec.Connections) {
+	for _, name := range slices.Sorted(maps.Keys(b.spec.Connections)) {
 		if _, used := b.plan.Connections[name]; !used {
 			b.notes = append(b.notes, "connection "+name+" is declared and no step uses it; it is not in the lock")
 		}

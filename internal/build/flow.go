@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/agent"
@@ -56,7 +58,7 @@ func places(v any, s *shape, text string) (out []*shape) {
 			out = append(out, places(e, s.element(), text)...)
 		}
 	case map[string]any:
-		for _, key := range sorted(t) {
+		for _, key := range slices.Sorted(maps.Keys(t)) {
 			sub, _, _ := s.property(key)
 			out = append(out, places(t[key], sub, text)...)
 		}
@@ -138,7 +140,7 @@ func (b *builder) constants(s agent.Step, to taker) {
 	}
 	takes := shapeOf(to.schema)
 	fixed := map[string]json.RawMessage{}
-	for _, key := range sorted(with) {
+	for _, key := range slices.Sorted(maps.Keys(with)) {
 		if refs, err := plan.StepRefs(json.RawMessage(fmt.Sprintf(`{"v":%s}`, with[key]))); err == nil && len(refs) == 0 {
 			fixed[key] = with[key]
 			continue

@@ -3,6 +3,7 @@ package build
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/joystream-ai/joy/internal/agent"
@@ -39,13 +40,13 @@ func (b *builder) fixed(s agent.Step, g agent.Grant, rules json.RawMessage) {
 		return
 	}
 	known := properties(rules)
-	for _, key := range sorted(with) {
+	for _, key := range slices.Sorted(maps.Keys(with)) {
 		if !slices.Contains(known, key) {
 			b.fail(g.With.Pos, "step %s: %s has no argument %q to fix", s.ID, g.Action.Value, key).Hint = agent.DidYouMean(key, known)
 			return
 		}
 	}
-	if _, err := schema.Without(rules, sorted(with)); err != nil {
+	if _, err := schema.Without(rules, slices.Sorted(maps.Keys(with))); err != nil {
 		b.fail(g.With.Pos, "step %s: %s: %v", s.ID, g.Action.Value, err).WithHint("leave `with` out of the grant, or call the tool in a step of its own")
 		return
 	}

@@ -3,6 +3,7 @@ package build
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -181,7 +182,7 @@ func (b *builder) missingPrograms(s bundle, steps []plan.Step) (out []plan.Findi
 	if s.entry != nil && len(s.entry.Argv) > 0 {
 		names[path.Base(s.entry.Argv[0])] = true
 	}
-	for _, name := range sorted(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if has, grant := inImage(b.spec.Image.Value, name); !has {
 			out = append(out, b.need(s, skill.SeverityWarning, name, grant, "it needs the program %s, which the image %s has not", name, b.spec.Image.Value))
 		}

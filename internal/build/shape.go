@@ -3,6 +3,7 @@ package build
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -134,7 +135,7 @@ func (s *shape) property(key string) (sub *shape, known bool, closed []string) {
 	switch extra := s.node["additionalProperties"].(type) {
 	case bool:
 		if !extra {
-			return nil, false, sorted(properties)
+			return nil, false, slices.Sorted(maps.Keys(properties))
 		}
 	case map[string]any:
 		return at(s.root, extra), true, nil

@@ -47,7 +47,7 @@ func (b *builder) tools(ctx context.Context) {
 		return
 	}
 	if b.o.Ask == nil {
-		for _, name := range sorted(missing) {
+		for _, name := range slices.Sorted(maps.Keys(missing)) {
 			for _, action := range missing[name] {
 				b.unpinned = append(b.unpinned, action.Value)
 			}
@@ -57,12 +57,12 @@ func (b *builder) tools(ctx context.Context) {
 		b.notes = append(b.notes, "not pinned yet: "+strings.Join(b.unpinned, ", ")+"; joy build asks for their definitions")
 		return
 	}
-	offers, err := b.o.Ask(ctx, b.spec, sorted(missing))
+	offers, err := b.o.Ask(ctx, b.spec, slices.Sorted(maps.Keys(missing)))
 	if err != nil {
 		b.errs = append(b.errs, err)
 		return
 	}
-	for _, name := range sorted(missing) {
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		b.pin(name, offers[name], missing[name])
 	}
 }
@@ -85,7 +85,7 @@ func (b *builder) kept(name string) plan.Connection {
 // another definition now, that is said.
 func (b *builder) pin(name string, offer Offer, missing []agent.Text) {
 	c := b.plan.Connections[name]
-	for _, tool := range sorted(c.Tools) {
+	for _, tool := range slices.Sorted(maps.Keys(c.Tools)) {
 		now, err := plan.PinTool(tool, offer.Definitions[tool])
 		if err != nil || now.Digest != c.Tools[tool].Digest {
 			b.notes = append(b.notes, fmt.Sprintf("%s.%s is not any more what is pinned, which is kept: joy build --update tools takes it over", name, tool))

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -216,7 +218,7 @@ func TestFilesOfACommand(t *testing.T) {
 func TestNamesOfTools(t *testing.T) {
 	fsys := driven(drive + "steps: [{id: x, skill: advice, tools: [{action: drive.a.b}, {action: drive.a__b}, {action: drive.a/b}, {action: drive.a_b}]}]\n")
 	res := pinTools(t, fsys, nil, offering(`{"name":"a.b"}`, `{"name":"a__b"}`, `{"name":"a/b"}`, `{"name":"a_b"}`, `{"name":"b"}`))
-	require.Equal(t, []string{"a.b", "a/b", "a__b", "a_b"}, sorted(res.Plan.Connections["drive"].Tools))
+	require.Equal(t, []string{"a.b", "a/b", "a__b", "a_b"}, slices.Sorted(maps.Keys(res.Plan.Connections["drive"].Tools)))
 
 	many := []string{`{"name":"\u001b[2J"}`}
 	for i := range 50 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -167,7 +168,7 @@ func (a *app) getArtifacts(dir *state.Dir, chosen map[string]storedArtifact, out
 		return fault.Wrap(fault.Input, err, "open the directory")
 	}
 	defer root.Close()
-	for _, name := range sortedKeys(chosen) {
+	for _, name := range slices.Sorted(maps.Keys(chosen)) {
 		if err := writeArtifact(root, store, name, chosen[name].SHA256); err != nil {
 			return err
 		}

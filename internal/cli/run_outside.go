@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/joystream-ai/joy/internal/connection"
@@ -27,7 +28,7 @@ func (a *app) openOutside(ctx context.Context, t *target, approve []string, know
 		return nil, err
 	}
 	resolver := a.resolver(known)
-	for _, name := range sortedKeys(t.plan.Connections) {
+	for _, name := range slices.Sorted(maps.Keys(t.plan.Connections)) {
 		c, _ := sub.Connection(name)
 		cfg, err := connectionConfig(ctx, sub, c, resolver, known)
 		if err != nil {

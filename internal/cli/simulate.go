@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -222,7 +223,7 @@ func found(files []string) []string {
 		}
 		bundles[parts[1]]++
 	}
-	for _, name := range sortedKeys(bundles) {
+	for _, name := range slices.Sorted(maps.Keys(bundles)) {
 		out = slices.Insert(out, 0, fmt.Sprintf("skills/%s/ (%s)", name, plural(bundles[name], "file")))
 	}
 	return out

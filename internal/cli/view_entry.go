@@ -54,7 +54,7 @@ func phrase(e verify.Entry) string {
 			words = append(words, leadText(key, value))
 		}
 	}
-	for _, key := range sortedKeys(e.Data) {
+	for _, key := range slices.Sorted(maps.Keys(e.Data)) {
 		if slices.Contains(first, key) || slices.Contains(quiet, key) || key == "failed" && e.Data[key] == false {
 			continue
 		}
@@ -114,5 +114,3 @@ func sizeText(n int64) string {
 	}
 	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', 1, 64), ".0") + " " + unit
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

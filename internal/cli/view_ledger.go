@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,7 +145,7 @@ func (v *ledgerView) block(e verify.Entry, style *lipgloss.Style) error {
 
 // writeFields writes an object's members one a line, nested ones indented.
 func writeFields(b *strings.Builder, indent string, data map[string]any) {
-	for _, key := range sortedKeys(data) {
+	for _, key := range slices.Sorted(maps.Keys(data)) {
 		label := indent + term.Line(key) + ":"
 		switch value := data[key].(type) {
 		case map[string]any:
@@ -175,7 +176,7 @@ func fieldText(v any) string {
 		return "[" + strings.Join(parts, ", ") + "]"
 	case map[string]any:
 		parts := make([]string, 0, len(v))
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			parts = append(parts, key+"="+fieldText(v[key]))
 		}
 		return "{" + strings.Join(parts, " ") + "}"

@@ -109,10 +109,11 @@ func TestVectors(t *testing.T) {
 
 // TestSecondVerifier runs a verifier that was written from the page on the format alone, in another language.
 func TestSecondVerifier(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("there is no python3 here")
+	if testing.Short() {
+		t.Skip("it needs python3")
 	}
+	python, err := exec.LookPath("python3")
+	require.NoError(t, err, "run script/setup")
 	cmd := exec.CommandContext(t.Context(), python, "verify.py", "--vectors", "vectors.json")
 	cmd.Dir = vectorDir
 	out, err := cmd.CombinedOutput()

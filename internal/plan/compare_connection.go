@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -52,10 +54,10 @@ func (c *comparison) parts(what string, a, b json.RawMessage) {
 		c.out = append(c.out, Change{Group: c.group, What: what, Before: was, After: is, Widens: "an outside pin is replaced"})
 		return
 	}
-	for _, key := range sortedKeys(before) {
+	for _, key := range slices.Sorted(maps.Keys(before)) {
 		c.parts(what+"."+key, before[key], after[key])
 	}
-	for _, key := range sortedKeys(after) {
+	for _, key := range slices.Sorted(maps.Keys(after)) {
 		if _, there := before[key]; !there {
 			c.parts(what+"."+key, nil, after[key])
 		}

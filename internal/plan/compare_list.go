@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -21,7 +22,7 @@ func keyed[T any](in []T, name func(T) string) []pair[T] {
 
 func entries[T any](in map[string]T) []pair[T] {
 	var out []pair[T]
-	for _, name := range sortedKeys(in) {
+	for _, name := range slices.Sorted(maps.Keys(in)) {
 		out = append(out, pair[T]{name, in[name]})
 	}
 	return out

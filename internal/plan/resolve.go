@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -65,7 +66,7 @@ func resolve(v any, lookup Lookup) (any, error) {
 			}
 		}
 	case map[string]any:
-		for _, k := range sortedKeys(t) { // sorted, so that the same error is told every time
+		for _, k := range slices.Sorted(maps.Keys(t)) { // sorted, so that the same error is told every time
 			t[k], err = resolve(t[k], lookup)
 			if errors.Is(err, errNotGiven) {
 				delete(t, k)
@@ -145,7 +146,7 @@ func enter(v any, e Elem) (any, error) {
 		}
 		sub, ok := t[e.Key]
 		if !ok {
-			return nil, fmt.Errorf("has no %q; it has %s", e.Key, some(sortedKeys(t)))
+			return nil, fmt.Errorf("has no %q; it has %s", e.Key, some(slices.Sorted(maps.Keys(t))))
 		}
 		return sub, nil
 	case []any:
@@ -205,15 +206,6 @@ func plainJSON(v any) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func some(keys []string) string {

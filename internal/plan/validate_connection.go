@@ -7,7 +7,7 @@ import (
 )
 
 func (v *validator) connections() {
-	for _, name := range sortedKeys(v.p.Connections) {
+	for _, name := range slices.Sorted(maps.Keys(v.p.Connections)) {
 		if v.err != nil {
 			return
 		}
@@ -19,7 +19,7 @@ func (v *validator) connections() {
 			v.pin(f)
 			v.hold(i == 0 || c.Files[i-1].Path < f.Path, f.Path, "connection %s: files are not in order", name)
 		}
-		for _, tool := range sortedKeys(c.Tools) {
+		for _, tool := range slices.Sorted(maps.Keys(c.Tools)) {
 			err := c.Tools[tool].check(tool)
 			v.hold(err == nil, tool, "tool %s.%s: %v", name, tool, err)
 		}
@@ -49,7 +49,7 @@ func (v *validator) secrets(name string, c Connection) {
 		v.hold(envRule.MatchString(e), e, "connection %s: %q is not the name of a variable", name, e)
 		v.hold(i == 0 || c.Env[i-1] < e, e, "connection %s: env is not in order", name)
 	}
-	for _, key := range sortedKeys(c.Secrets) {
+	for _, key := range slices.Sorted(maps.Keys(c.Secrets)) {
 		v.hold(secretRule.MatchString(c.Secrets[key]), key, "connection %s: %s is not secret:NAME", name, key)
 	}
 	given := slices.Sorted(maps.Keys(c.Secrets))

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -112,7 +113,7 @@ func StepRefs(with json.RawMessage) ([]Ref, error) {
 				}
 			}
 		case map[string]any:
-			for _, k := range sortedKeys(t) {
+			for _, k := range slices.Sorted(maps.Keys(t)) {
 				if err := walk(t[k]); err != nil {
 					return err
 				}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -119,7 +120,7 @@ func (r *run) fill(v any, s shape) (any, error) {
 		return out, nil
 	case map[string]any:
 		out := map[string]any{}
-		for _, k := range sorted(t) {
+		for _, k := range slices.Sorted(maps.Keys(t)) {
 			if out[k], err = r.fill(t[k], s.property(k)); err != nil {
 				return nil, err
 			}

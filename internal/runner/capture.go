@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/secret"
@@ -132,7 +134,7 @@ func (c *capture) data() ledger.Data {
 // recordHits says what was found where, never the value.
 func (r *run) recordHits(step, where string, hits map[string]int) error {
 	var errs []error
-	for _, name := range sorted(hits) {
+	for _, name := range slices.Sorted(maps.Keys(hits)) {
 		r.watch(where, name)
 		_, err := r.Ledger.Append(ledger.ScrubFound, step, ledger.Data{"in": r.text(where), "secret": name, "count": hits[name]})
 		errs = append(errs, err)

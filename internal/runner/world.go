@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -59,11 +60,11 @@ func (r *run) inputFiles(in *input, up map[string]*result) []sandbox.File {
 	files := []sandbox.File{{Path: "input.json", Mode: 0o644, Size: int64(len(in.json)), Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(in.json)), nil
 	}}}
-	for _, name := range sorted(in.files) {
+	for _, name := range slices.Sorted(maps.Keys(in.files)) {
 		f := in.files[name]
 		files = append(files, sandbox.File{Path: f.Name, Mode: 0o644, Size: f.Size, Open: f.Open})
 	}
-	for _, id := range sorted(up) {
+	for _, id := range slices.Sorted(maps.Keys(up)) {
 		for _, a := range up[id].Artifacts {
 			files = append(files, sandbox.File{Path: path.Join(id, a.Name), Mode: 0o644, Size: a.Size, Open: func() (io.ReadCloser, error) {
 				return r.Objects.Open("sha256:" + a.SHA256)
@@ -109,7 +110,7 @@ func environment(s plan.Step, in *input, token string) (env map[string]string, l
 		}
 		values[plan.InputVariable(name)] = text
 	}
-	byLength := sorted(values)
+	byLength := slices.Sorted(maps.Keys(values))
 	slices.SortStableFunc(byLength, func(a, b string) int { return len(values[a]) - len(values[b]) })
 	total := 0
 	for _, name := range byLength {
@@ -139,13 +140,4 @@ func envText(v any) (string, error) {
 	}
 	b, err := marshal(v)
 	return string(b), err
-}
-
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -11,7 +12,7 @@ func (b *Bundle) requirements() (out []requirement) {
 	if b.requires != nil {
 		out = append(out, requirement{b.requires, b.requiresLine})
 	}
-	for _, key := range sortedKeys(b.Metadata) {
+	for _, key := range slices.Sorted(maps.Keys(b.Metadata)) {
 		m, ok := b.Metadata[key].(map[string]any)
 		if !ok {
 			continue
@@ -64,15 +65,6 @@ func (b *Bundle) declared() (binaries, secrets []Need) {
 func unique(list []Need) []Need {
 	slices.SortFunc(list, byNeed)
 	return slices.Compact(list)
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // declaredService is the service that a declared variable is for; there a name such as TEA_URL or TEA_USER says it too.

@@ -1,15 +1,11 @@
 package account
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
 )
-
-// sorted are the keys of m in order.
-func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // Activity is something that took time: a step, a VM, a command, a call, a connection, a question, a wait.
 type Activity struct {
@@ -76,7 +72,7 @@ func (m *Moment) end(what string, e verify.Entry) {
 // Open is what had begun before the moment was over and had not ended before it, in the order in which it began.
 func (m *Moment) Open() []Activity {
 	list := make([]Activity, 0, len(m.open))
-	for _, seq := range sorted(m.open) {
+	for _, seq := range slices.Sorted(maps.Keys(m.open)) {
 		list = append(list, *m.open[seq])
 	}
 	return list

@@ -2,6 +2,8 @@ package account
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
@@ -84,7 +86,7 @@ func (r *Run) run(e verify.Entry) {
 		r.set(key{"", "agent", ""}, e.String("agent"))
 		r.set(key{"", "input", ""}, body(e, "input"))
 		files, _ := e.Data["files"].(map[string]any)
-		for _, name := range sorted(files) {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
 			r.set(key{"", "input", name}, body(verify.Entry{Data: files}, name))
 		}
 	case "run.finished":

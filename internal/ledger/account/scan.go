@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -257,7 +259,7 @@ func Text(e verify.Entry) string {
 func addText(b *strings.Builder, v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range sorted(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			b.WriteString(" " + key)
 			addText(b, v[key])
 		}
