@@ -47,11 +47,9 @@ func TestDataThatCannotBeRecorded(t *testing.T) {
 			require.NoError(t, err)
 			_, err = w.Append(ledger.RunStarted, "", ledger.Data{"v": v})
 			require.Error(t, err)
-			seq, head := w.Head()
-			require.Zero(t, seq)
-			require.Equal(t, plan, head)
-			_, err = w.Append(ledger.RunStarted, "", nil) // a refused entry is no failure of the ledger
+			seq, err := w.Append(ledger.RunStarted, "", nil) // a refused entry is no failure of the ledger, and has no seq
 			require.NoError(t, err)
+			require.EqualValues(t, 1, seq)
 			require.NoError(t, w.Close())
 			require.Equal(t, 1, strings.Count(out.String(), "\n"))
 		})

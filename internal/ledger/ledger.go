@@ -50,7 +50,7 @@ type Options struct {
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 
-	// Tee, when not nil, gets every line after it was written to the file, in order, from one goroutine that never
-	// holds up the run. When it fails (a pager was closed) it gets nothing more and the ledger goes on: see TeeErr.
+	// Tee, when not nil, gets the lines after they were written to the file, in order, from one goroutine that never
+	// holds up the run. When it fails (a pager was closed) it gets nothing more and the ledger goes on.
 	Tee io.Writer
 }

@@ -92,8 +92,6 @@ func TestReopenOfAWholeLedgerAddsNothing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.Append(ledger.FileRead, "", nil)
 	require.ErrorContains(t, err, "has finished")
-	seq, _ := w.Head()
-	require.EqualValues(t, len(story), seq)
 	require.NoError(t, w.Close())
 	require.NoFileExists(t, filepath.Join(dir, ledger.TornName))
 	after, err := os.ReadFile(filepath.Join(dir, ledger.FileName))

@@ -38,15 +38,20 @@ func (w *Writer) Seal(key notekey.Key) (Seal, error) {
 		data["recovered"] = true
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	data["entries"] = w.seq
-	seq, err := w.append(RunSealed, "", data)
+	body, err := encode(RunSealed, data)
 	if err == nil {
-		err = w.syncTo(seq)
+		err = w.record(RunSealed, "", body)
 	}
 	if err != nil {
+		w.mu.Unlock()
 		return Seal{}, err
 	}
+	if err := w.sync(); err != nil {
+		return Seal{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return w.sign(key)
 }
 

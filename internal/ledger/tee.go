@@ -26,12 +26,12 @@ func newTee(w io.Writer) *tee {
 	return t
 }
 
-// put queues a copy of line.
-func (t *tee) put(line []byte) {
+// put queues a copy of lines.
+func (t *tee) put(lines []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err == nil {
-		t.waiting = append(t.waiting, bytes.Clone(line))
+		t.waiting = append(t.waiting, bytes.Clone(lines))
 		t.more.Signal()
 	}
 }
@@ -39,12 +39,12 @@ func (t *tee) put(line []byte) {
 func (t *tee) run() {
 	defer close(t.done)
 	for {
-		lines := t.next()
-		if lines == nil {
+		waiting := t.next()
+		if waiting == nil {
 			return
 		}
-		for _, line := range lines {
-			if _, err := t.w.Write(line); err != nil {
+		for _, lines := range waiting {
+			if _, err := t.w.Write(lines); err != nil {
 				t.fail(err)
 				return
 			}
@@ -59,21 +59,15 @@ func (t *tee) next() [][]byte {
 	for len(t.waiting) == 0 && !t.closed {
 		t.more.Wait()
 	}
-	lines := t.waiting
+	waiting := t.waiting
 	t.waiting = nil
-	return lines
+	return waiting
 }
 
 func (t *tee) fail(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.err, t.waiting = err, nil
-}
-
-func (t *tee) failure() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.err
 }
 
 // close waits until everything was handed on or the writer failed.

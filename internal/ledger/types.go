@@ -68,9 +68,6 @@ var types = []Type{
 	LedgerRecovered,
 }
 
-// Types lists every type an entry may have.
-func Types() []Type { return slices.Clone(types) }
-
 // allowed says why an entry of type t may not come next, or "".
 func (w *Writer) allowed(t Type) string {
 	switch last := w.last; {

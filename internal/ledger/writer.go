@@ -40,13 +40,17 @@ type Writer struct {
 	last     Type
 	finished bool
 	at       time.Time // of the last line
-	buf      []byte
-	err      error // first failure of the file; it stays
+	lines    []byte    // recorded, and not handed to the operating system yet
+	err      error     // first failure of the file; it stays
 	closed   bool
-	synced   int64 // every entry up to this seq is on the disk
-	syncing  bool
-	settled  *sync.Cond  // a sync ended
+	synced   int64       // every entry up to this seq is on the disk
+	syncing  bool        // somebody syncs, or is about to
+	next     *batch      // who waits for the sync after that; nil: nobody
 	timer    *time.Timer // syncs what Append left behind
+
+	// Of who leads, without mu: the lead is handed on through it.
+	took     time.Duration // the last sync
+	released int32         // how many waited for it
 }
 
 // Create makes dir's ledger, which must not exist yet, and locks it: one ledger has one writer. dir must exist.
@@ -92,7 +96,6 @@ func newWriter(run, planDigest string, opts Options) (*Writer, error) {
 	if w.now == nil {
 		w.now = time.Now
 	}
-	w.settled = sync.NewCond(&w.mu)
 	return w, nil
 }
 
@@ -107,62 +110,91 @@ func (w *Writer) start(f *os.File, opts Options) {
 // within SyncWithin. An entry that may not be written (an unknown type, data that cannot be recorded) is an error
 // that leaves the ledger as it was.
 func (w *Writer) Append(typ Type, step string, data Data) (int64, error) {
+	body, err := encode(typ, data)
+	if err != nil {
+		return 0, err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	seq, err := w.append(typ, step, data)
-	if err == nil {
-		w.syncSoon()
+	if err := w.record(typ, step, body); err != nil {
+		return 0, err
 	}
-	return seq, err
+	if err := w.write(); err != nil {
+		return 0, err
+	}
+	w.syncSoon()
+	return w.seq, nil
 }
 
 // Effect records an entry and returns once it and every entry before it are on the disk: only then may the effect
 // begin. On an error it must not.
 func (w *Writer) Effect(typ Type, step string, data Data) (int64, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	seq, err := w.append(typ, step, data)
+	body, err := encode(typ, data)
 	if err != nil {
 		return 0, err
 	}
-	return seq, w.syncTo(seq)
+	w.mu.Lock()
+	if err := w.record(typ, step, body); err != nil {
+		w.mu.Unlock()
+		return 0, err
+	}
+	seq := w.seq
+	if err := w.sync(); err != nil {
+		return 0, err
+	}
+	return seq, nil
 }
 
-// append writes one line. The caller holds mu.
-func (w *Writer) append(typ Type, step string, data Data) (int64, error) {
-	if w.closed {
-		return 0, ErrClosed
-	}
-	if w.err != nil {
-		return 0, w.err
-	}
-	if why := w.allowed(typ); why != "" {
-		return 0, fault.New(fault.Platform, "record %s: %s", typ, why)
-	}
+// encode is what takes no lock of recording an entry.
+func encode(typ Type, data Data) ([]byte, error) {
 	body, err := appendValue(nil, data, 0)
 	if err != nil {
-		return 0, fault.Wrap(fault.Platform, err, "record %s", typ)
+		return nil, fault.Wrap(fault.Platform, err, "record %s", typ)
 	}
+	return body, nil
+}
+
+// record makes the entry's line the next one. The caller holds mu and sees to write or sync.
+func (w *Writer) record(typ Type, step string, body []byte) error {
+	if w.closed {
+		return ErrClosed
+	}
+	if w.err != nil {
+		return w.err
+	}
+	if why := w.allowed(typ); why != "" {
+		return fault.New(fault.Platform, "record %s: %s", typ, why)
+	}
+	from := len(w.lines)
 	l := line{seq: w.seq + 1, at: w.tick(), run: w.run, typ: typ, step: step, data: body, prev: w.prev}
-	buf, hash, err := l.append(w.buf[:0])
-	if err == nil && len(buf) > MaxLine {
-		err = fmt.Errorf("%d bytes are more than the %d an entry may have", len(buf), MaxLine)
+	lines, hash, err := l.append(w.lines)
+	if err == nil && len(lines)-from > MaxLine {
+		err = fmt.Errorf("%d bytes are more than the %d an entry may have", len(lines)-from, MaxLine)
 	}
 	if err != nil {
-		return 0, fault.Wrap(fault.Platform, err, "record %s", typ)
+		return fault.Wrap(fault.Platform, err, "record %s", typ)
 	}
-	w.buf = buf
+	w.lines = lines
+	w.step(hash, typ, l.at, lines[from:len(lines)-1])
+	return nil
+}
+
+// write hands what was recorded to the operating system and then to the tee. The caller holds mu.
+func (w *Writer) write() error {
+	if w.err != nil || len(w.lines) == 0 {
+		return w.err
+	}
 	if w.file != nil {
-		if _, err := w.file.Write(buf); err != nil {
+		if _, err := w.file.Write(w.lines); err != nil {
 			w.err = fault.Wrap(fault.Platform, err, "write ledger")
-			return 0, w.err
+			return w.err
 		}
 	}
-	w.step(hash, typ, l.at, buf[:len(buf)-1])
 	if w.tee != nil {
-		w.tee.put(buf)
+		w.tee.put(w.lines)
 	}
-	return w.seq, nil
+	w.lines = w.lines[:0]
+	return nil
 }
 
 // step moves the state behind one more line, which is given without its newline.
@@ -179,11 +211,4 @@ func (w *Writer) tick() time.Time {
 		return w.at
 	}
 	return now
-}
-
-// Head is the seq and hash of the last entry; before the first entry 0 and the plan digest.
-func (w *Writer) Head() (seq int64, hash string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.seq, w.prev
 }

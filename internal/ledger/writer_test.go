@@ -96,7 +96,6 @@ func TestAfterCloseNothingIsRecorded(t *testing.T) {
 	require.ErrorIs(t, err, ledger.ErrClosed)
 	_, err = w.Effect(ledger.RunStarted, "", nil)
 	require.ErrorIs(t, err, ledger.ErrClosed)
-	require.ErrorIs(t, w.Sync(), ledger.ErrClosed)
 	require.NoError(t, w.Close())
 }
 
@@ -144,9 +143,8 @@ func TestConcurrentWritersMakeOneChain(t *testing.T) {
 		})
 	}
 	group.Wait()
-	_, err = w.Append(ledger.RunFinished, "", nil)
+	seq, err := w.Append(ledger.RunFinished, "", nil)
 	require.NoError(t, err)
-	seq, head := w.Head()
 	require.NoError(t, w.Close())
 
 	b, err := os.ReadFile(filepath.Join(dir, ledger.FileName))
@@ -155,7 +153,6 @@ func TestConcurrentWritersMakeOneChain(t *testing.T) {
 	require.Equal(t, verify.Complete, rep.State, rep.Problem)
 	require.EqualValues(t, 16*20+2, rep.Entries)
 	require.Equal(t, seq, rep.Entries)
-	require.Equal(t, head, rep.Head)
 	require.Equal(t, string(b), teed.String())
 }
 
@@ -171,15 +168,11 @@ func TestTeeThatIsStuckOrGoneHoldsNothingUp(t *testing.T) {
 	gone := errors.New("the pager was closed")
 	require.NoError(t, r.CloseWithError(gone))
 	require.NoError(t, w.Close())
-	require.ErrorIs(t, w.TeeErr(), gone)
 }
 
 func TestVerifierKnowsTheSameLedger(t *testing.T) {
 	require.Equal(t, ledger.MaxLine, verify.MaxLine)
 	require.Equal(t, ledger.MaxDepth, verify.MaxDepth)
-	for _, typ := range ledger.Types() {
-		require.True(t, verify.Known(string(typ)), typ)
-	}
 }
 
 func BenchmarkAppend(b *testing.B) {
