@@ -37,6 +37,7 @@ var house = []room{
 	{3, "sandbox/sim", "sandbox policy fault"},                                                                   // nothing happens, symbolically
 	{3, "sandbox/sandboxtest", "sandbox policy fault"},                                                           // what every provider must pass
 	{3, "sandbox/guestclient", "sandbox guestproto policy fault"},                                                // the host's end of guestproto
+	{3, "sandbox/e2b/client", ""},                                                                                // E2B's two protocols; knows nothing of joy
 	{3, "image", "image/squashfs digest fault"},                                                                  // build, name and find images
 	{3, "guest", "guestproto policy fault"},                                                                      // init and exec inside the VM
 
