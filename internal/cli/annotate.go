@@ -46,7 +46,7 @@ func (a *app) annotate(level string, e *fault.Error) {
 	if e.Hint != "" {
 		msg += "; " + e.Hint
 	}
-	fmt.Fprintf(a.err, "::%s %s::%s\n", level, strings.Join(where, ","), commandText.Replace(msg))
+	a.tell("::%s %s::%s", level, strings.Join(where, ","), commandText.Replace(msg))
 }
 
 // annotateFindings shows what a person should know of bundles; notes are left out, as they are on a terminal.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/config"
 	"github.com/joystream-ai/joy/internal/state"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // app is what every command gets: streams, settings, the project's directory. A command reads it inside RunE; before
@@ -95,7 +96,7 @@ func (a *app) printJSON(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.out.Write(text)
+	_, err = a.out.raw.Write(text)
 	return err
 }
 
@@ -106,15 +107,18 @@ func jsonText(v any) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	err := enc.Encode(v)
-	return b.Bytes(), err
+	return term.JSON(b.Bytes()), err
 }
 
-// say tells a person what goes on, on stderr; -q silences it.
+// say tells a person what goes on, on one line of stderr; -q silences it.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.err, format+"\n", args...)
+		a.tell(format, args...)
 	}
 }
+
+// tell is say that -q does not silence.
+func (a *app) tell(format string, args ...any) { _ = a.err.Printf(format, args...) }
 
 // detail is say for those who asked for more with -v.
 func (a *app) detail(format string, args ...any) {
@@ -125,7 +129,7 @@ func (a *app) detail(format string, args ...any) {
 
 // warn is said even with -q.
 func (a *app) warn(format string, args ...any) {
-	fmt.Fprintf(a.err, a.err.warn.Render("warning:")+" "+format+"\n", args...)
+	a.tell("%s %s", a.err.warn.Render("warning:"), fmt.Sprintf(format, args...))
 }
 
 func isDir(path string) error {

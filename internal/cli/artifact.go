@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -172,7 +171,7 @@ func (a *app) getArtifacts(dir *state.Dir, chosen map[string]storedArtifact, out
 		if err := writeArtifact(root, store, name, chosen[name].SHA256); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(a.out, path.Join(out, name)); err != nil {
+		if err := a.out.Printf("%s", path.Join(out, name)); err != nil {
 			return err
 		}
 	}

@@ -134,7 +134,7 @@ func (a *app) build(ctx context.Context, arg string, o buildOptions) error {
 	}
 	res.Findings = p.placed(res.Findings)
 	if o.out == "-" {
-		if _, err := a.out.Write(res.Lock); err != nil {
+		if _, err := a.out.lines(res.Lock); err != nil {
 			return err
 		}
 		return a.showBuild(newBuildView(a.err, p, old, res, false))
@@ -209,7 +209,7 @@ func (a *app) localImage(profile, arch string) string {
 // writeReport puts a report where -o says, in one piece.
 func (a *app) writeReport(to string, data []byte) error {
 	if to == "-" {
-		_, err := a.out.Write(data)
+		_, err := a.out.raw.Write(data)
 		return err
 	}
 	if err := os.WriteFile(a.abs(to), data, 0o644); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // Rules of a difference between a lock and a build: of a file's bytes, and of anything else.
@@ -127,7 +128,7 @@ func (a *app) encodeReport(format string, doc any, problems []problem) ([]byte, 
 		doc = a.sarifOf(problems)
 	}
 	data, err := json.MarshalIndent(doc, "", "  ")
-	return append(data, '\n'), err
+	return append(term.JSON(data), '\n'), err
 }
 
 func (a *app) showCheck(arg string, doc buildCheckJSON) error {
@@ -158,7 +159,7 @@ func (a *app) showCheck(arg string, doc buildCheckJSON) error {
 	if doc.Outside > 0 {
 		outside = fmt.Sprintf("; %s not resolved again", count(doc.Outside, "outside pin"))
 	}
-	_, err := fmt.Fprintf(a.out, "%s is what a build would write%s\n", doc.Lock, outside)
+	err := a.out.Printf("%s is what a build would write%s", doc.Lock, outside)
 	return err
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +70,7 @@ func (a *app) check(ctx context.Context, arg string, strict, ready bool) error {
 	}
 	a.annotateFindings(doc.Findings)
 	a.sayFindings(doc.Findings, doc.Notes)
-	_, err = fmt.Fprintf(a.out, "%s is well-formed: %s, %s\n", doc.Agent, count(doc.Steps, "step"), count(doc.Skills, "skill"))
+	err = a.out.Printf("%s is well-formed: %s, %s", doc.Agent, count(doc.Steps, "step"), count(doc.Skills, "skill"))
 	if err != nil || !ready {
 		return err
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,7 +60,7 @@ func (a *app) buildImage(ctx context.Context, o image.Options) error {
 	if a.json {
 		return a.printJSON(imageJSONOf(img, true))
 	}
-	_, err = fmt.Fprintf(a.out, "%s %s %s\n", img.Manifest.Profile, img.Digest(), sizeText(img.Size()))
+	err = a.out.Printf("%s %s %s", img.Manifest.Profile, img.Digest(), sizeText(img.Size()))
 	return err
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -59,7 +58,7 @@ func (a *app) exportImage(ctx context.Context, name, file string, o image.Export
 	if a.json {
 		return a.printJSON(imageFileJSON{"joy.image-exported/1", img.Digest(), o.Format, file, size})
 	}
-	_, err = fmt.Fprintf(a.out, "%s %s %s %s\n", img.Manifest.Profile, img.Digest(), file, sizeText(size))
+	err = a.out.Printf("%s %s %s %s", img.Manifest.Profile, img.Digest(), file, sizeText(size))
 	return err
 }
 
@@ -136,6 +135,6 @@ func (a *app) importImage(ctx context.Context, file string) error {
 		j.Schema = "joy.image-imported/1"
 		return a.printJSON(j)
 	}
-	_, err = fmt.Fprintf(a.out, "%s %s %s\n", m.Profile, m.Digest, sizeText(done.Image.Size()))
+	err = a.out.Printf("%s %s %s", m.Profile, m.Digest, sizeText(done.Image.Size()))
 	return err
 }

@@ -86,7 +86,7 @@ func (v *phaseView) draw(end string) {
 		return
 	}
 	err := v.app.err
-	fmt.Fprintf(err, "\r\x1b[K%s%s", ansi.Truncate(phaseLine(v.at, v.now().Sub(v.since)), err.width-1, "…"), end)
+	fmt.Fprintf(err.raw, "\r\x1b[K%s%s", ansi.Truncate(phaseLine(v.at, v.now().Sub(v.since)), err.width-1, "…"), end)
 }
 
 // phaseLine is a phase with its bytes and time.

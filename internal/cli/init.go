@@ -3,7 +3,6 @@ package cli
 import (
 	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -135,7 +134,7 @@ func (a *app) saidInit(dir string, files []scaffoldFile, next string) error {
 		return a.printJSON(map[string]any{"schema": "joy.init/1", "dir": filepath.ToSlash(dir), "files": paths})
 	}
 	for _, f := range files {
-		if _, err := fmt.Fprintln(a.out, path.Join(filepath.ToSlash(dir), f.path)); err != nil {
+		if err := a.out.Printf("%s", path.Join(filepath.ToSlash(dir), f.path)); err != nil {
 			return err
 		}
 	}

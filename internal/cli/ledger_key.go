@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/agent"
@@ -34,7 +32,7 @@ func newLedgerKeyCmd(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(map[string]string{"schema": "joy.ledger-key/1", "workspace": workspace, "name": key.Public.Name(), "public": key.Public.String()})
 			}
-			_, err = fmt.Fprintln(a.out, key.Public)
+			err = a.out.Printf("%s", key.Public)
 			return err
 		},
 	}

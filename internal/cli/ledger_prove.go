@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"path/filepath"
 	"strconv"
 
@@ -70,6 +69,6 @@ func (a *app) ledgerProve(ref string, seq int64, seal, out string) error {
 	if _, err := build.WriteLock(a.abs(out), text); err != nil {
 		return fault.Wrap(fault.Input, err, "write the proof").At(out, 0, 0)
 	}
-	_, err = fmt.Fprintf(a.out, "%s shows entry %d of run %s\n", out, seq, rep.Run)
+	err = a.out.Printf("%s shows entry %d of run %s", out, seq, rep.Run)
 	return err
 }

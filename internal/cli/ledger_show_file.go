@@ -76,9 +76,10 @@ func (a *app) ledgerBundleFile(args []string, name string) error {
 	}
 	a.say("%s as run %s had it: %s, mode %s, sha256:%s", term.Line(found.path), run.ID, sizeText(found.file.Size), found.file.Mode, found.file.SHA256)
 	if a.out.tty {
-		body = []byte(term.Escape(string(body)))
+		_, err = a.out.Write(body)
+	} else {
+		_, err = a.out.raw.Write(body)
 	}
-	_, err = a.out.Write(body)
 	return err
 }
 

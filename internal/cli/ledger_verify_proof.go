@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -69,10 +70,12 @@ func (a *app) ledgerVerifyProof(arg string, p *verify.Proof, err error, o verify
 			"head": seal.Head, "plan_digest": seal.Plan, "proofs": v.proofs, "entry": json.RawMessage(p.Line),
 		})
 	}
-	fmt.Fprintf(a.out, "entry %d of %d of run %s, workspace %s: in the ledger that was sealed\n", e.Seq, seal.Entries, e.Run, seal.Workspace)
-	fmt.Fprintf(a.out, "  entry    %s\n  head     %s\n", term.Line(p.Line), seal.Head)
+	var b strings.Builder
+	fmt.Fprintf(&b, "entry %d of %d of run %s, workspace %s: in the ledger that was sealed\n", e.Seq, seal.Entries, term.Line(e.Run), term.Line(seal.Workspace))
+	fmt.Fprintf(&b, "  entry    %s\n  head     %s\n", term.Line(p.Line), seal.Head)
 	for _, proof := range v.proofs {
-		fmt.Fprintf(a.out, "  proof    %s\n", term.Line(proof.Text))
+		fmt.Fprintf(&b, "  proof    %s\n", term.Line(proof.Text))
 	}
-	return nil
+	_, err = io.WriteString(a.out, b.String())
+	return err
 }

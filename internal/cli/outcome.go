@@ -25,7 +25,7 @@ func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 		}
 	}
 	if f := out.Failure; f != nil && f.Step == "" {
-		fmt.Fprintf(a.err, "%s %s (failure_kind: %s)\n", a.err.fail.Render("run failed:"), term.Line(f.Err.Error()), f.Kind)
+		a.tell("%s %s (failure_kind: %s)", a.err.fail.Render("run failed:"), term.Line(f.Err.Error()), f.Kind)
 		a.sayHints(f.Err)
 	}
 	if a.quiet {
@@ -35,7 +35,7 @@ func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 	if out.Status != runner.Succeeded {
 		status = a.err.fail.Render(out.Status)
 	}
-	fmt.Fprintf(a.err, "run %s %s in %s: %s\n", rec.run.ID, status, short(out.Duration), stepCounts(out.Steps))
+	a.tell("run %s %s in %s: %s", rec.run.ID, status, short(out.Duration), stepCounts(out.Steps))
 	for _, s := range out.Steps {
 		for _, art := range s.Artifacts {
 			line := term.Line(s.ID+"/"+art.Name) + "  " + size(art.Size)
@@ -43,7 +43,7 @@ func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 			if a.err.tty && ansi.StringWidth(line)+len(sum)+4 > a.err.width { // a name is needed whole, a digest is in the ledger
 				sum = ""
 			}
-			fmt.Fprintf(a.err, "  %s  %s\n", line, a.err.dim.Render(sum))
+			a.tell("  %s  %s", line, a.err.dim.Render(sum))
 		}
 	}
 	next := "joy ledger show"
@@ -55,11 +55,11 @@ func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 
 func (a *app) sayFailure(s runner.StepOutcome, interrupted bool) {
 	f := s.Failure
-	fmt.Fprintf(a.err, "%s %s\n", a.err.fail.Render("step "+s.ID+" failed:"), term.Line(f.Err.Error()))
-	fmt.Fprintf(a.err, "  %safter %s, failure_kind: %s\n", exitText(s, interrupted), short(s.Duration), f.Kind)
+	a.tell("%s %s", a.err.fail.Render("step "+s.ID+" failed:"), term.Line(f.Err.Error()))
+	a.tell("  %safter %s, failure_kind: %s", exitText(s, interrupted), short(s.Duration), f.Kind)
 	a.sayHints(f.Err)
 	for _, line := range lastLines(s.Tail, tailLines) {
-		fmt.Fprintf(a.err, "  %s %s\n", a.err.dim.Render("|"), a.cut(term.Line(line), 4))
+		a.tell("  %s %s", a.err.dim.Render("|"), a.cut(term.Line(line), 4))
 	}
 	if s.Log != "" && len(s.Tail) > 0 {
 		a.say("  all of its output: %s.{stdout,stderr}", term.Line(a.rel(s.Log)))
@@ -86,7 +86,7 @@ func exitText(s runner.StepOutcome, interrupted bool) string {
 func (a *app) sayHints(err error) {
 	for _, e := range fault.All(err) {
 		if e.Hint != "" {
-			fmt.Fprintf(a.err, "%s %s\n", a.err.note.Render("hint:"), term.Line(e.Hint))
+			a.tell("%s %s", a.err.note.Render("hint:"), term.Line(e.Hint))
 		}
 	}
 }

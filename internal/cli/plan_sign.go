@@ -3,7 +3,6 @@ package cli
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -75,7 +74,7 @@ func (a *app) printPublic(path, name string) error {
 	if a.json {
 		return a.printJSON(map[string]string{"schema": "joy.plan-key/1", "name": key.Public.Name(), "public": key.Public.String()})
 	}
-	_, err = fmt.Fprintln(a.out, key.Public)
+	err = a.out.Printf("%s", key.Public)
 	return err
 }
 
@@ -110,6 +109,6 @@ func (a *app) planSign(arg, keyPath, name string) error {
 			"signer": key.Public.Name(), "public": key.Public.String(), "written": changed,
 		})
 	}
-	_, err = fmt.Fprintf(a.out, "%s stands for %s (%s)\n", key.Public.Name(), a.shown(t.plan.Digest), t.name+signature.Suffix)
+	err = a.out.Printf("%s stands for %s (%s)", key.Public.Name(), a.shown(t.plan.Digest), t.name+signature.Suffix)
 	return err
 }

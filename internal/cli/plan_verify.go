@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -51,7 +50,7 @@ func (a *app) planVerify(arg string, given []string) error {
 	}
 	for _, s := range signers {
 		if s.Verified {
-			if _, err := fmt.Fprintf(a.out, "%s stands for %s\n", s.Name, a.shown(t.plan.Digest)); err != nil {
+			if err := a.out.Printf("%s stands for %s", s.Name, a.shown(t.plan.Digest)); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
@@ -58,12 +57,12 @@ func (a *app) reportText(e *fault.Error) {
 	if place := e.Place(); place != "" {
 		msg += " (" + a.line(place) + ")"
 	}
-	fmt.Fprintf(a.err, "%s %s\n", a.err.fail.Render("Error:"), msg)
+	a.tell("%s %s", a.err.fail.Render("Error:"), msg)
 	if e.Err != nil {
-		fmt.Fprintf(a.err, "%s %s\n", a.err.dim.Render("cause:"), a.line(e.Err.Error()))
+		a.tell("%s %s", a.err.dim.Render("cause:"), a.line(e.Err.Error()))
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(a.err, "%s %s\n", a.err.note.Render("hint:"), a.line(e.Hint))
+		a.tell("%s %s", a.err.note.Render("hint:"), a.line(e.Hint))
 	}
 }
 
@@ -89,6 +88,6 @@ func (a *app) reportJSON(faults []*fault.Error) {
 		More   []errorJSON `json:"more,omitempty"` // the other failures of the same command, in order
 	}{"joy.error/1", list[0], list[1:]}
 	if err := a.printJSON(doc); err != nil {
-		fmt.Fprintf(a.err, "Error: print the error: %v\n", err)
+		a.tell("Error: print the error: %v", err)
 	}
 }

@@ -142,7 +142,7 @@ func (a *app) ledgerTo(o runOptions, p *plan.Plan) io.Writer {
 	if a.out.tty && !o.jsonl && !a.json {
 		return a.liveView(p)
 	}
-	return a.out
+	return jsonLines{a.out}
 }
 
 // provider is where the plan's VM comes from.

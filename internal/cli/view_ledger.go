@@ -46,7 +46,7 @@ func (v *ledgerView) take(e verify.Entry) {
 	v.shown++
 	switch {
 	case v.app.json:
-		_, v.err = io.WriteString(v.app.out, string(e.Raw)+"\n")
+		_, v.err = v.app.out.lines([]byte(string(e.Raw) + "\n"))
 	case v.flow:
 		v.err = v.line(e)
 	default:

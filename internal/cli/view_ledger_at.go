@@ -77,7 +77,7 @@ func (a *app) printMoment(m *runMoment, rep verify.Report, opts showOptions, mor
 	if view.shown == 0 {
 		fmt.Fprintln(out, "no entry of the ledger is of that time")
 	}
-	fmt.Fprintf(a.err, "next: %s\n", a.err.bold.Render("joy ledger show "+term.Line(rep.Run)))
+	a.tell("next: %s", a.err.bold.Render("joy ledger show "+term.Line(rep.Run)))
 	return nil
 }
 

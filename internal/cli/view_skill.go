@@ -1,20 +1,27 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // showSkill prints one bundle as soon as it was read: there may be thousands.
 func (a *app) showSkill(doc skillJSON) error {
 	a.annotateFindings(doc.Findings)
 	if a.json {
-		enc := json.NewEncoder(a.out)
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
-		return enc.Encode(doc) // a line of a stream
+		if err := enc.Encode(doc); err != nil {
+			return err
+		}
+		_, err := a.out.raw.Write(term.JSON(b.Bytes())) // a line of a stream
+		return err
 	}
 	verdict := a.out.good.Render("valid")
 	switch {
@@ -93,6 +100,6 @@ func (a *app) endSkillCheck(all, bad int, failOn string) error {
 		e.Code = "JOY-SKILL"
 		return e
 	}
-	_, err := fmt.Fprintf(a.out, "%s checked\n", count(all, "bundle"))
+	err := a.out.Printf("%s checked", count(all, "bundle"))
 	return err
 }

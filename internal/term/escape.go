@@ -9,20 +9,14 @@ import (
 
 // Escape makes text of strangers safe to print: control characters, escape sequences, bidirectional overrides and
 // other invisible characters become visible escapes such as \x1b or \u202e. Line ends and tabs stay.
-func Escape(s string) string { return escape(s, "\n\t") }
+func Escape(s string) string { return escape(s, "\n\t", nil) }
 
 // Line is Escape for what must stay on one line: line ends and tabs are made visible too.
-func Line(s string) string { return escape(s, "") }
+func Line(s string) string { return escape(s, "", nil) }
 
-func escape(s, keep string) string {
-	clean := true
-	for _, r := range s {
-		if hidden(r) || r == utf8.RuneError {
-			clean = false
-			break
-		}
-	}
-	if clean {
+// escape leaves the characters of keep and the sequences of own as they are.
+func escape(s, keep string, own []string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return hidden(r) || r == utf8.RuneError }) {
 		return s
 	}
 	var b strings.Builder
@@ -31,6 +25,9 @@ func escape(s, keep string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == 0x1b && prefixOf(s[i:], own) > 0:
+			size = prefixOf(s[i:], own)
+			b.WriteString(s[i : i+size])
 		case !hidden(r) || strings.ContainsRune(keep, r):
 			b.WriteString(s[i : i+size])
 		case r == '\n':
@@ -49,6 +46,16 @@ func escape(s, keep string) string {
 		i += size
 	}
 	return b.String()
+}
+
+// prefixOf is the length of the sequence that s begins with, or 0.
+func prefixOf(s string, own []string) int {
+	for _, seq := range own {
+		if seq != "" && strings.HasPrefix(s, seq) {
+			return len(seq)
+		}
+	}
+	return 0
 }
 
 // hidden says whether a terminal would act on r, or show nothing and reorder its neighbours: C0, DEL and C1 controls
