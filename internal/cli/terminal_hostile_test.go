@@ -165,8 +165,10 @@ func (c *checkout) remember() {
 		data[key] = noise
 	}
 	data["stderr"] = ledger.Data{"bytes": len(noise), "sha256": hashOf(noise)}
+	appendTo(c.t, w, ledger.RunStarted, "", data)
+	ends := []ledger.Type{ledger.RunStarted, ledger.RunFinished, ledger.RunSealed}
 	for _, word := range verify.Types() {
-		if typ := ledger.Type(word); typ != ledger.RunFinished && typ != ledger.RunSealed {
+		if typ := ledger.Type(word); !slices.Contains(ends, typ) {
 			appendTo(c.t, w, typ, noise, data)
 			appendTo(c.t, w, ledger.StepStarted, "a", data)
 		}
