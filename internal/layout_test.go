@@ -33,9 +33,11 @@ var house = []room{
 
 	{3, "build", "agent skill plan schema policy digest fault"},                                                  // agent and skills to plan
 	{3, "runner", "plan sandbox broker connection secret artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
+	{3, "sandbox/e2b/e2btest", "sandbox/microvm sandbox image image/squashfs policy fault"},                      // an E2B for tests
 	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest thread fault"},            // a QEMU machine of joy's own
 	{3, "sandbox/sim", "sandbox policy fault"},                                                                   // nothing happens, symbolically
 	{3, "sandbox/sandboxtest", "sandbox policy fault"},                                                           // what every provider must pass
+	{3, "sandbox/e2b/e2btest/envd", "guestproto"},                                                                // its daemon, in the machines it makes
 	{3, "sandbox/guestclient", "sandbox guestproto policy fault"},                                                // the host's end of guestproto
 	{3, "sandbox/e2b/client", ""},                                                                                // E2B's two protocols; knows nothing of joy
 	{3, "image", "image/squashfs digest fault"},                                                                  // build, name and find images

@@ -1,5 +1,6 @@
-// Package nodetest finds the MCP servers and clients of script/node, so that tests talk to the real ones. Its rule: it
-// looks in .cache/node and nowhere else, so a test never depends on what npm or Node the machine happens to have.
+// Package nodetest finds the MCP servers and clients, and the E2B clients, of script/node, so that tests talk to the real
+// ones. Its rule: it looks in .cache/node and nowhere else, so a test never depends on what npm or Node the machine happens
+// to have.
 package nodetest
 
 import (
