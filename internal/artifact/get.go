@@ -8,24 +8,42 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
 
-// Stat finds an object without reading it. fs.ErrNotExist is in the tree of the error when there is none.
-func (s *Store) Stat(digest string) (Object, error) {
-	_, info, err := s.look(digest)
+// List is the size of each object, in bytes, by its digest, without reading any. What is no object is passed over.
+func (s *Store) List() (map[string]int64, error) {
+	sizes := map[string]int64{}
+	err := fs.WalkDir(s.root.FS(), "sha256", func(name string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		digest := "sha256:" + path.Base(name)
+		if _, at, err := place(digest); err != nil || at != name {
+			return nil //nolint:nilerr // nobody finds it by a digest
+		}
+		info, err := e.Info()
+		if err == nil {
+			sizes[digest] = info.Size()
+		}
+		return err
+	})
 	if err != nil {
-		return Object{}, err
+		return nil, fault.Wrap(fault.Platform, err, "list the objects")
 	}
-	return Object{Digest: digest, Size: info.Size()}, nil
+	return sizes, nil
 }
 
 // Open reads an object. Its bytes are checked as they are read: when they are not those of the digest, the last Read
 // fails with ErrDigest in place of io.EOF, so who needs whole bytes must read to the end before using any.
 // The caller closes it.
 func (s *Store) Open(digest string) (io.ReadCloser, error) {
-	name, _, err := s.look(digest)
+	name, err := s.look(digest)
 	if err != nil {
 		return nil, err
 	}
@@ -44,22 +62,22 @@ func (s *Store) Open(digest string) (io.ReadCloser, error) {
 }
 
 // look finds an object's file and refuses anything but a regular one.
-func (s *Store) look(digest string) (name string, info fs.FileInfo, err error) {
-	_, name, err = place(digest)
+func (s *Store) look(digest string) (string, error) {
+	_, name, err := place(digest)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	info, err = s.root.Lstat(name)
+	info, err := s.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, fault.Wrap(fault.Input, fs.ErrNotExist, "object %s is not in the store", digest)
+		return "", fault.Wrap(fault.Input, fs.ErrNotExist, "object %s is not in the store", digest)
 	}
 	if err != nil {
-		return "", nil, fault.Wrap(fault.Platform, err, "find object")
+		return "", fault.Wrap(fault.Platform, err, "find object")
 	}
 	if !info.Mode().IsRegular() {
-		return "", nil, fault.New(fault.Ledger, "object %s is not a regular file", digest)
+		return "", fault.New(fault.Ledger, "object %s is not a regular file", digest)
 	}
-	return name, info, nil
+	return name, nil
 }
 
 // object reads a file and hashes along.

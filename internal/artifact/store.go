@@ -39,17 +39,30 @@ const (
 // concurrent use, also by several processes. The caller closes it.
 type Store struct {
 	root *os.Root
+	held *os.File // the lock; nil for a store that is only read
 }
 
-// Open opens the store in dir, makes it (0700) when there is none, and removes temporary files that nobody has
-// written to for a day. dir itself must not be a link.
-func Open(dir string) (*Store, error) {
+// ErrInUse is in the tree of OpenAlone's error while somebody stores.
+var ErrInUse = errors.New("a run goes on in this project")
+
+// Open opens the store in dir to store in it, makes it (0700) when there is none, and removes temporary files that nobody
+// has written to for a day. dir itself must not be a link. Nothing is removed from it before Close: while OpenAlone's
+// Store is open, Open waits.
+func Open(dir string) (*Store, error) { return open(dir, false) }
+
+// OpenAlone opens the store in dir, as Open does, to remove from it. Nobody stores meanwhile.
+func OpenAlone(dir string) (*Store, error) { return open(dir, true) }
+
+func open(dir string, alone bool) (*Store, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fault.Wrap(fault.Platform, err, "open store")
 	}
 	s, err := OpenExisting(dir)
 	if err != nil {
 		return nil, err
+	}
+	if err := s.lock(alone); err != nil {
+		return nil, errors.Join(fault.Wrap(fault.Platform, err, "open store"), s.Close())
 	}
 	for _, name := range []string{"sha256", tempDir} {
 		if err := s.mkdir(name); err != nil {
@@ -86,7 +99,12 @@ func OpenExisting(dir string) (*Store, error) {
 }
 
 // Close releases the directory. Objects that are open stay readable.
-func (s *Store) Close() error { return s.root.Close() }
+func (s *Store) Close() error {
+	if s.held == nil {
+		return s.root.Close()
+	}
+	return errors.Join(s.held.Close(), s.root.Close())
+}
 
 // mkdir makes a directory of the store unless it is there, and refuses a link in its place.
 func (s *Store) mkdir(name string) error {

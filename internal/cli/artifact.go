@@ -65,11 +65,7 @@ func newArtifactListCmd(a *app) *cobra.Command {
 
 // artifactsOf reads the artifacts of a run from its ledger: the store knows bytes, the ledger knows what they are.
 func (a *app) artifactsOf(ref string) (state.Run, []storedArtifact, *state.Dir, error) {
-	dir, err := a.existingState(a.dir)
-	if err != nil {
-		return state.Run{}, nil, nil, err
-	}
-	run, err := dir.Resolve(ref)
+	dir, run, err := a.resolveRun(ref)
 	if err != nil {
 		return run, nil, nil, err
 	}
@@ -114,7 +110,7 @@ func newArtifactGetCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.getArtifacts(dir, chosen, out)
+			return a.getArtifacts(dir, run, chosen, out)
 		},
 	}
 	cmd.Flags().StringVar(&ref, "run", "", "of `RUN` instead of the latest")
@@ -153,7 +149,10 @@ func choose(run state.Run, list []storedArtifact, names []string) (map[string]st
 	return chosen, nil
 }
 
-func (a *app) getArtifacts(dir *state.Dir, chosen map[string]storedArtifact, out string) error {
+func (a *app) getArtifacts(dir *state.Dir, run state.Run, chosen map[string]storedArtifact, out string) error {
+	if gone := readMaintenance(state.OpenIndex(a.cfg.Dirs.State), run.Dir, run.ID, "").text(); gone != "" {
+		return fault.New(fault.Input, "run %s has none any more: %s", run.ID, gone)
+	}
 	store, err := artifact.OpenExisting(dir.ObjectsDir())
 	if err != nil {
 		return err

@@ -1,25 +1,25 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/joystream-ai/joy/internal/artifact"
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
-	"github.com/joystream-ai/joy/internal/notekey"
 	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/state"
 )
 
 func newGCCmd(a *app) *cobra.Command {
-	var dryRun, cache bool
-	var unused string
+	var dryRun, cache, bodies bool
+	var unused, older string
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Destroy what a crashed run left",
@@ -27,11 +27,14 @@ func newGCCmd(a *app) *cobra.Command {
 			"destroyed. Runs of a living joy and everything that the index does not name are left alone.\n\n" +
 			"With --cache it also removes what the cache holds and nothing needs: images that no profile means, no run holds\n" +
 			"and none has used for long, memory snapshots likewise, initrds of other images and joys, what interrupted builds\n" +
-			"left, and Debian's packages. All of it is made again when it is needed.",
+			"left, and Debian's packages. All of it is made again when it is needed.\n\n" +
+			"With --runs-older it also removes runs of this project that ended longer ago, with --bodies only what they printed,\n" +
+			"were given and left: their ledgers and seals stay and can be verified. What a run needs that is kept, stays. A run\n" +
+			"that goes on, and one whose ledger is not complete, is never touched.",
 		Args: noArgs,
 		Example: "  joy gc --dry-run\n" +
-			"  joy gc\n" +
-			"  joy gc --cache --unused 7d",
+			"  joy gc --cache --unused 7d\n" +
+			"  joy gc --runs-older 12w --bodies --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var age time.Duration
 			if cache {
@@ -42,8 +45,15 @@ func newGCCmd(a *app) *cobra.Command {
 			} else if cmd.Flags().Changed("unused") {
 				return usage(errors.New("--unused says what --cache removes"), "joy gc --cache --unused %s", unused)
 			}
+			r, err := a.parseRetention(cmd, older, bodies)
+			if err != nil {
+				return err
+			}
 			left, err := a.reap(dryRun)
 			g := gcResult{Schema: "joy.gc/1", DryRun: dryRun, Runs: left}
+			if r != nil && err == nil {
+				g.Old, g.Kept, err = a.retain(r, dryRun)
+			}
 			if cache {
 				var cerr error
 				g.Cache, cerr = a.clearCache(cmd.Context(), age, dryRun)
@@ -55,6 +65,8 @@ func newGCCmd(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be cleared")
 	cmd.Flags().BoolVar(&cache, "cache", false, "also remove what nothing needs from the cache")
 	cmd.Flags().StringVar(&unused, "unused", "30d", "with --cache, remove images and snapshots not used for `TIME` (30d, 12h)")
+	cmd.Flags().StringVar(&older, "runs-older", "", "also remove runs of this project that ended longer ago than `TIME` (30d, 12w, 720h)")
+	cmd.Flags().BoolVar(&bodies, "bodies", false, "with --runs-older, remove only bodies: output, inputs, artifacts, arguments and results")
 	return cmd
 }
 
@@ -89,6 +101,9 @@ func (a *app) reap(dryRun bool) ([]leftover, error) {
 		}
 		left = append(left, l)
 	}
+	if !dryRun {
+		errs = append(errs, index.Sweep())
+	}
 	return left, errors.Join(errs...)
 }
 
@@ -104,15 +119,33 @@ func (a *app) clear(index *state.Index, l *leftover) error {
 	if err := a.recoverLedger(index, l); err != nil {
 		l.Torn = err.Error() // it stays as it is, and verify says so
 	}
-	if err := noteMaintenance(l); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := errors.Join(a.noteCleared(index, l), sweepLeftover(l)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return index.Remove(l.Run)
 }
 
+// sweepLeftover removes what the dead joy was about to write: beside the ledger, and in the store unless another run of the
+// project uses it, whose own clearing or the next does it then.
+func sweepLeftover(l *leftover) error {
+	names, err := filepath.Glob(filepath.Join(l.Dir, ".new-*"))
+	errs := []error{err}
+	for _, name := range names {
+		errs = append(errs, os.Remove(name))
+	}
+	store, err := artifact.OpenAlone(filepath.Join(filepath.Dir(filepath.Dir(l.Dir)), "objects"))
+	if err == nil {
+		err = errors.Join(store.Sweep(), store.Close())
+	}
+	if !errors.Is(err, artifact.ErrInUse) {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
 // recoverLedger cuts off what a crash left of a line, keeps those bytes beside the ledger, says so in it, and seals it as
-// it is. Without run.finished it stays incomplete, since nobody knows what happened after its last entry. A ledger that
-// the run had sealed itself is left alone.
+// it is. It stays incomplete, since nobody knows what happened after its last entry, nor who wrote there since. A ledger
+// that the run had sealed itself is left alone; a seal that it owed is written when it ends as the index says.
 func (a *app) recoverLedger(index *state.Index, l *leftover) error {
 	t, err := readTarget(l.Dir, filepath.Join(l.Dir, build.LockName), l.Run)
 	if err != nil {
@@ -122,39 +155,25 @@ func (a *app) recoverLedger(index *state.Index, l *leftover) error {
 	if err != nil {
 		return err
 	}
-	seal, err := sealLeftover(l, t.plan.Digest, key)
-	if err != nil || seal.Entries == 0 {
-		return err
-	}
-	l.Head = seal.Head
-	return index.PutHead(headOf(l.Run, filepath.Dir(filepath.Dir(l.Dir)), seal))
-}
-
-// sealLeftover seals a ledger; the Seal is empty when it has one.
-func sealLeftover(l *leftover, plan string, key notekey.Key) (ledger.Seal, error) {
-	w, err := ledger.Reopen(l.Dir, l.Run, plan, ledger.Options{})
+	w, err := ledger.Reopen(l.Dir, l.Run, t.plan.Digest, ledger.Options{})
 	if errors.Is(err, ledger.ErrSealed) {
-		return ledger.Reseal(l.Dir, l.Run, plan, key)
+		head, err := index.Head(l.Run)
+		if err != nil {
+			return err
+		}
+		seal, err := ledger.Reseal(l.Dir, l.Run, t.plan.Digest, key, ledger.Seal{Entries: head.Entries, Head: head.Head})
+		l.Head = seal.Head
+		return err
 	}
-	if err != nil {
-		return ledger.Seal{}, err
-	}
-	seal, err := w.Seal(key)
-	return seal, errors.Join(err, w.Close())
-}
-
-// maintenanceFile is beside a run's ledger.
-const maintenanceFile = "maintenance.jsonl"
-
-// noteMaintenance says what was done to a run after its end. The ledger itself is never touched.
-func noteMaintenance(l *leftover) error {
-	line, err := json.Marshal(map[string]any{
-		"time": time.Now().UTC().Format(time.RFC3339), "action": "gc", "vms": l.VMs, "destroyed": l.Alive, "torn": l.Torn, "head": l.Head,
-	})
 	if err != nil {
 		return err
 	}
-	return appendIn(l.Dir, maintenanceFile, append(line, '\n'))
+	var unnoted error
+	seal, err := w.Seal(key, func(end ledger.Seal) {
+		unnoted = index.PutHead(headOf(l.Run, filepath.Dir(filepath.Dir(l.Dir)), end))
+	})
+	l.Head = seal.Head
+	return errors.Join(err, unnoted, w.Close())
 }
 
 // reapQuietly clears what an earlier crash left before a new run begins. It never stops that run.

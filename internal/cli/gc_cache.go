@@ -21,6 +21,8 @@ type gcResult struct {
 	DryRun bool             `json:"dry_run"`
 	Runs   []leftover       `json:"runs"`
 	Cache  []image.Leftover `json:"cache"`
+	Old    []*oldRun        `json:"old"`  // removed by --runs-older
+	Kept   []keptRun        `json:"kept"` // old, and left alone
 	Freed  int64            `json:"freed_bytes"`
 }
 
@@ -47,18 +49,20 @@ func (a *app) clearCache(ctx context.Context, unused time.Duration, dryRun bool)
 	return list, err
 }
 
-// parseAge reads a time as a person writes it: days, or what Go calls a duration.
+// parseAge reads a time as a person writes it: days, weeks, or what Go calls a duration.
 func parseAge(text string) (time.Duration, error) {
 	const most = 100 * 365 * 24 * time.Hour
 	age, err := time.ParseDuration(text)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n uint64
-		if n, err = strconv.ParseUint(days, 10, 16); err == nil {
-			age = time.Duration(n) * 24 * time.Hour
+	for unit, length := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
+		if count, ok := strings.CutSuffix(text, unit); ok {
+			var n uint64
+			if n, err = strconv.ParseUint(count, 10, 16); err == nil {
+				age = time.Duration(n) * length
+			}
 		}
 	}
 	if err != nil || age < 0 || age > most {
-		return 0, fault.New(fault.Input, "%q is no time such as 30d or 12h", text)
+		return 0, fault.New(fault.Input, "%q is no time such as 30d, 12w or 720h", text)
 	}
 	return age, nil
 }
@@ -68,13 +72,12 @@ func (a *app) printGC(g gcResult, cleared bool) error {
 	for _, l := range g.Cache {
 		g.Freed += l.Size
 	}
+	for _, o := range g.Old {
+		g.Freed += o.Bytes
+	}
 	if a.json {
-		if g.Runs == nil {
-			g.Runs = []leftover{}
-		}
-		if g.Cache == nil {
-			g.Cache = []image.Leftover{}
-		}
+		g.Runs = notNil(g.Runs)
+		g.Cache, g.Old, g.Kept = notNil(g.Cache), notNil(g.Old), notNil(g.Kept)
 		return a.printJSON(g)
 	}
 	var b strings.Builder
@@ -88,13 +91,19 @@ func (a *app) printGC(g gcResult, cleared bool) error {
 		}
 		b.WriteByte('\n')
 	}
-	if len(g.Cache) > 0 {
-		fmt.Fprintf(&b, "%s %s of the cache\n", pick(g.DryRun, "would free", "freed"), size(g.Freed))
+	for _, o := range g.Old {
+		fmt.Fprintf(&b, "%s %s\n", pick(g.DryRun, "would remove", "removed"), o.text())
+	}
+	for _, k := range g.Kept {
+		fmt.Fprintf(&b, "%s run %s: %s\n", pick(g.DryRun, "would keep", "kept"), k.Run, term.Line(k.Reason))
+	}
+	if len(g.Cache)+len(g.Old) > 0 {
+		fmt.Fprintf(&b, "%s %s%s\n", pick(g.DryRun, "would free", "freed"), size(g.Freed), pick(len(g.Old) == 0, " of the cache", ""))
 	}
 	if _, err := a.out.Write([]byte(b.String())); err != nil {
 		return err
 	}
-	if len(g.Runs) == 0 {
+	if len(g.Runs)+len(g.Old) == 0 {
 		a.say("nothing was left behind")
 	}
 	if cleared && len(g.Cache) == 0 {
@@ -109,6 +118,18 @@ func (l leftover) vms(dryRun bool) string {
 		return "no VM was left"
 	}
 	return fmt.Sprintf("%s %s: %v", plural(len(l.Alive), "VM"), pick(dryRun, "alive", "destroyed"), l.Alive)
+}
+
+// text names what is removed, with its size.
+func (o *oldRun) text() string {
+	what := "run " + o.Run
+	if o.What == onlyBodies {
+		what = "bodies of run " + o.Run
+	}
+	if o.Ended != "" {
+		what += ", ended " + o.Ended[:len("2006-01-02")]
+	}
+	return fmt.Sprintf("%s, %s, %s", what, plural(o.Objects, "object"), size(o.Bytes))
 }
 
 func pick(yes bool, this, that string) string {

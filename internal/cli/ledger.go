@@ -40,11 +40,7 @@ func (a *app) openLedger(args []string) (f *os.File, shown string, err error) {
 		}
 		return f, ref, nil
 	}
-	dir, err := a.existingState(a.dir)
-	if err != nil {
-		return nil, "", err
-	}
-	run, err := dir.Resolve(ref)
+	_, run, err := a.resolveRun(ref)
 	if err != nil {
 		return nil, "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger/account"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
+	"github.com/joystream-ai/joy/internal/state"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // showOptions choose what of a ledger is shown, and how.
@@ -126,6 +129,9 @@ func (a *app) ledgerShow(ctx context.Context, args []string, opts showOptions) e
 		return a.ledgerFollow(ctx, f, shown, opts)
 	}
 	view := &ledgerView{app: a, opts: opts, logs: a.logsBeside(shown)}
+	if run := filepath.Dir(view.logs); state.ValidID(filepath.Base(run)) {
+		view.gone = readMaintenance(state.OpenIndex(a.cfg.Dirs.State), run, filepath.Base(run), "").text()
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "read ledger").At(shown, 0, 0)
@@ -139,6 +145,9 @@ func (a *app) ledgerShow(ctx context.Context, args []string, opts showOptions) e
 	}
 	if err := view.close(); err != nil {
 		return err
+	}
+	if view.gone != "" {
+		a.say("%s", term.Line(view.gone))
 	}
 	if rep.State == verify.Incomplete {
 		a.warn("the ledger is incomplete: %s", rep.Problem)

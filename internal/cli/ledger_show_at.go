@@ -114,7 +114,7 @@ func (a *app) extents(args []string) ([]extent, error) {
 	runs, err := dir.Runs()
 	if len(args) > 0 && err == nil {
 		var run state.Run
-		run, err = dir.Resolve(args[0])
+		_, run, err = a.resolveRun(args[0])
 		runs = []state.Run{run}
 	}
 	if err == nil && len(runs) == 0 {

@@ -29,11 +29,7 @@ func (a *app) ledgerBundleFile(args []string, name string) error {
 	if len(args) > 0 && a.namesFile(args[0]) {
 		return usage(fmt.Errorf("--file needs a run of the project: the files that ran are kept beside its ledger"), "joy ledger show RUN --file %s", name)
 	}
-	dir, err := a.existingState(a.dir)
-	if err != nil {
-		return err
-	}
-	run, err := dir.Resolve(firstArg(args))
+	dir, run, err := a.resolveRun(firstArg(args))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func sealedProject(t *testing.T) (a *app, out, errs *bytes.Buffer, run string) {
 	cfg, err := config.Load(a.env.LookupEnv, func(string) *pflag.Flag { return nil })
 	require.NoError(t, err)
 	require.NoError(t, state.OpenIndex(cfg.Dirs.State).PutHead(state.Head{
-		Run: sealedRun, StateDir: filepath.Join(a.dir, ".joy"), Entries: 15, Head: sealedHead, Sealed: true,
+		Run: sealedRun, StateDir: filepath.Join(a.dir, ".joy"), Entries: 15, Head: sealedHead,
 	}))
 	a.cfg = cfg
 	return a, out, errs, run

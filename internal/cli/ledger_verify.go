@@ -19,7 +19,7 @@ type verifyJSON struct {
 	Schema     string        `json:"schema,omitempty"`
 	File       string        `json:"file"`
 	Run        string        `json:"run"`
-	State      string        `json:"state"` // complete | incomplete | broken | missing
+	State      string        `json:"state"` // complete | incomplete | broken | missing | removed
 	Line       int           `json:"line,omitempty"`
 	Problem    string        `json:"problem,omitempty"`
 	Entries    int64         `json:"entries"` // that hold
@@ -27,8 +27,9 @@ type verifyJSON struct {
 	PlanDigest string        `json:"plan_digest"`
 	Started    string        `json:"started,omitempty"`
 	Ended      string        `json:"ended,omitempty"`
-	Sealed     bool          `json:"sealed"` // under a seal that holds
-	Proofs     []proofJSON   `json:"proofs"` // what shows that it is what was written, in that order
+	Sealed     bool          `json:"sealed"`          // under a seal that holds
+	Proofs     []proofJSON   `json:"proofs"`          // what shows that it is what was written, in that order
+	Since      string        `json:"since,omitempty"` // what joy removed of the run after its end, and who asked for it
 	Unknown    []unknownJSON `json:"unknown"`
 }
 
@@ -99,9 +100,6 @@ var headForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 func (a *app) ledgerVerify(args []string, o verifyOptions) error {
 	f, shown, err := a.openLedger(args)
-	if missing := a.missingRun(args[0], err); missing != nil {
-		return missing
-	}
 	if err != nil {
 		return err
 	}
@@ -150,6 +148,9 @@ func (a *app) verifyText(v verdict) string {
 	for _, p := range v.proofs {
 		fmt.Fprintf(&b, "  proof    %s\n", term.Line(p.Text))
 	}
+	if text := v.maintenance.text(); text != "" {
+		fmt.Fprintf(&b, "  since    %s\n", term.Line(text))
+	}
 	for _, o := range v.Unknown {
 		fmt.Fprintf(&b, "  outcome unknown: entry %d, %s", o.Seq, o.Type)
 		if o.Step != "" {
@@ -163,7 +164,7 @@ func (a *app) verifyText(v verdict) string {
 func verifyDoc(v verdict) verifyJSON {
 	doc := verifyJSON{
 		File: v.file, Run: v.Run, State: string(v.State), Line: v.Line, Problem: v.Problem, Entries: v.Entries, Head: v.Head,
-		PlanDigest: v.PlanDigest, Sealed: v.Seal != nil, Proofs: notNil(v.proofs), Unknown: []unknownJSON{},
+		PlanDigest: v.PlanDigest, Sealed: v.Seal != nil, Proofs: notNil(v.proofs), Since: v.maintenance.text(), Unknown: []unknownJSON{},
 	}
 	if v.Entries > 0 {
 		doc.Started, doc.Ended = stampUTC(v.Started), stampUTC(v.Ended)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
@@ -17,13 +18,21 @@ import (
 // missing is the state of a run that the index knows and the project does not hold.
 const missing verify.State = "missing"
 
+// removed is the state of a run that joy gc removed, with its ledger, because it was old.
+const removed verify.State = "removed"
+
+// removalText says when and by whom.
+func removalText(r *state.Removal) string {
+	return "removed on " + r.Time.UTC().Format(time.DateOnly) + " by " + r.By
+}
+
 // ledgerVerifyAll checks every run of the project, and those that the user's index says were recorded here.
 func (a *app) ledgerVerifyAll(o verifyOptions) error {
 	list, err := a.judgeAll(o)
 	if err != nil {
 		return err
 	}
-	bad := slices.DeleteFunc(slices.Clone(list), func(v verdict) bool { return v.State == verify.Complete })
+	bad := slices.DeleteFunc(slices.Clone(list), func(v verdict) bool { return v.State == verify.Complete || v.State == removed })
 	switch {
 	case a.json:
 		docs := make([]verifyJSON, 0, len(list))
@@ -34,7 +43,7 @@ func (a *app) ledgerVerifyAll(o verifyOptions) error {
 			Schema string       `json:"schema"`
 			Runs   []verifyJSON `json:"runs"`
 		}{"joy.ledger-verify-all/1", docs})
-	case len(list) == 1 && list[0].State != missing:
+	case len(list) == 1 && list[0].State != missing && list[0].State != removed:
 		_, err = io.WriteString(a.out, a.verifyText(list[0]))
 	default:
 		for _, v := range list {
@@ -79,8 +88,7 @@ func (a *app) judgeAll(o verifyOptions) ([]verdict, error) {
 	}
 	for _, h := range heads {
 		if !slices.ContainsFunc(runs, func(r state.Run) bool { return r.ID == h.Run }) {
-			list = append(list, missingVerdict(h.Run, a.relative(filepath.Join(path, "runs", h.Run, ledgerFile)),
-				fmt.Sprintf("its ledger is gone: your index of runs has %d entries of it", h.Entries)))
+			list = append(list, goneVerdict(h, a.relative(filepath.Join(path, "runs", h.Run, ledgerFile))))
 		}
 	}
 	if len(list) == 0 {
@@ -93,6 +101,9 @@ func (a *app) judgeAll(o verifyOptions) ([]verdict, error) {
 
 func (a *app) judgeRun(run state.Run, o verifyOptions) (verdict, error) {
 	shown := a.relative(filepath.Join(run.Dir, ledgerFile))
+	if h, err := state.OpenIndex(a.cfg.Dirs.State).Head(run.ID); err == nil && h.Removed != nil {
+		return goneVerdict(h, shown), nil // not all of it yet
+	}
 	f, err := openRunLedger(run)
 	if err != nil && fault.KindOf(err) == fault.Ledger {
 		return missingVerdict(run.ID, shown, fault.All(err)[0].Msg), nil
@@ -108,6 +119,16 @@ func (a *app) judgeRun(run state.Run, o verifyOptions) (verdict, error) {
 	return v, err
 }
 
+// goneVerdict is of a run whose ledger is not there, by what the index knows.
+func goneVerdict(h state.Head, file string) verdict {
+	if h.Removed != nil {
+		v := missingVerdict(h.Run, file, removalText(h.Removed))
+		v.State = removed
+		return v
+	}
+	return missingVerdict(h.Run, file, fmt.Sprintf("its ledger is gone: your index of runs has %d entries of it", h.Entries))
+}
+
 func missingVerdict(run, file, problem string) verdict {
 	return verdict{Verdict: verify.Verdict{Report: verify.Report{Run: run, State: missing, Problem: problem}}, file: file}
 }
@@ -115,13 +136,19 @@ func missingVerdict(run, file, problem string) verdict {
 // verifyLine is a verdict on one line.
 func (a *app) verifyLine(v verdict) string {
 	style, words := a.out.good, []string{string(v.State)}
-	if v.State != verify.Complete {
-		style, words[0] = a.out.fail, words[0]+": "+v.Problem
-	} else {
+	switch v.State {
+	case verify.Complete:
 		words = append(words, fmt.Sprintf("%d entries", v.Entries))
+	case removed:
+		style, words[0] = a.out.dim, v.Problem
+	default:
+		style, words[0] = a.out.fail, words[0]+": "+v.Problem
 	}
 	for _, p := range v.proofs {
 		words = append(words, p.Kind)
+	}
+	if text := v.maintenance.text(); text != "" {
+		words = append(words, text)
 	}
 	return fmt.Sprintf("run %s: %s\n", term.Line(v.Run), style.Render(term.Line(strings.Join(words, ", "))))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -26,6 +25,8 @@ type verdict struct {
 	verify.Verdict
 	file   string // as messages name it
 	proofs []proofJSON
+
+	maintenance maintenance // what joy did to the run since
 }
 
 // judgeLedger checks a ledger and holds it against everything there is: its seal, the place it lies in, the index, the witness.
@@ -58,6 +59,7 @@ func (a *app) judgeLedger(f io.Reader, shown string, o verifyOptions) (verdict, 
 	if err := v.heldByWitness(dir, o.told); err != nil {
 		return v, err
 	}
+	v.heldByMaintenance(state.OpenIndex(a.cfg.Dirs.State), dir, run)
 	if len(v.proofs) == 0 && v.Entries > 0 && v.State != verify.Broken {
 		v.prove("chain", "", "chain only: each line follows from the one before; nothing shows where the ledger ends, nor who wrote it")
 	}
@@ -183,15 +185,23 @@ func (a *app) verifyKeys(given []string) (workspaces, witnesses []string, err er
 	return workspaces, witnesses, nil
 }
 
-// missingRun is the failure when err says that there is no such run, and the index knows it.
-func (a *app) missingRun(ref string, err error) error {
-	if err == nil || a.namesFile(ref) {
-		return nil
+// resolveRun finds a run of the project. One that is not there and that the index knows is told as what became of it.
+func (a *app) resolveRun(ref string) (*state.Dir, state.Run, error) {
+	var run state.Run
+	dir, err := a.existingState(a.dir)
+	if err == nil {
+		run, err = dir.Resolve(ref)
+	}
+	if err == nil {
+		ref = run.ID
 	}
 	h, herr := state.OpenIndex(a.cfg.Dirs.State).Head(ref)
-	if _, serr := os.Lstat(filepath.Join(state.PathOf(a.dir, a.stateOverride()), "runs", ref)); herr != nil || serr == nil {
-		return nil
+	switch {
+	case herr != nil || err == nil && h.Removed == nil:
+		return dir, run, err
+	case h.Removed != nil:
+		return dir, run, fault.New(fault.Input, "run %s was %s", ref, removalText(h.Removed)).WithHint("joy ledger list shows the runs that are there")
 	}
-	return fault.New(fault.Ledger, "the ledger of run %s is gone: your index of runs has %d entries of it", ref, h.Entries).
+	return dir, run, fault.New(fault.Ledger, "the ledger of run %s is gone: your index of runs has %d entries of it", ref, h.Entries).
 		At(filepath.Join(h.StateDir, "runs", ref, ledgerFile), 0, 0)
 }

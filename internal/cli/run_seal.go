@@ -96,14 +96,15 @@ func (s *sealer) end(ctx context.Context, r *record, broken error) error {
 	if broken != nil {
 		return nil
 	}
-	seal, err := r.ledger.Seal(s.key)
+	seal, err := r.ledger.Seal(s.key, func(end ledger.Seal) {
+		if err := r.index.PutHead(headOf(r.run.ID, r.state.Path(), end)); err != nil {
+			s.app.warn("your index does not know how the run ended: %v", err)
+		}
+	})
 	if err != nil {
 		return fault.Wrap(fault.Ledger, err, "the ledger is not sealed")
 	}
 	s.app.say("sealed %d entries, head %s", seal.Entries, seal.Head)
-	if err := r.index.PutHead(headOf(r.run.ID, r.state.Path(), seal)); err != nil {
-		s.app.warn("your index does not know how the run ended: %v", err)
-	}
 	told := s.tell(context.WithoutCancel(ctx), r, witness.Statement{At: "end", Entries: seal.Entries, Head: seal.Head, Seal: string(seal.Note)})
 	if told != nil {
 		s.app.warn("the witness does not know how the run ended: %v", told)
@@ -121,7 +122,7 @@ func (s *sealer) outcome(run, unsealed error) error {
 }
 
 func headOf(run, stateDir string, seal ledger.Seal) state.Head {
-	return state.Head{Run: run, StateDir: stateDir, Entries: seal.Entries, Head: seal.Head, Sealed: true}
+	return state.Head{Run: run, StateDir: stateDir, Entries: seal.Entries, Head: seal.Head}
 }
 
 // tell hands st to the witness, if there is one, and keeps what it answered beside the ledger.

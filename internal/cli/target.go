@@ -75,11 +75,7 @@ func buildable(dir string) bool {
 
 // runTarget is the plan of a past run, from its own record.
 func (a *app) runTarget(id string) (*target, error) {
-	st, err := a.existingState(a.dir)
-	if err != nil {
-		return nil, err
-	}
-	run, err := st.Resolve(id)
+	_, run, err := a.resolveRun(id)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ type ledgerView struct {
 	app  *app
 	opts showOptions
 	logs string // directory of what commands printed; "" when nobody knows
+	gone string // says that bodies were removed, when and by whom; "" when they were not
 	flow bool   // entries are printed as they come, so columns have widths of their own
 
 	t     *table

@@ -28,14 +28,18 @@ func (a *app) logsBeside(shown string) string {
 	return filepath.Join(filepath.Dir(a.abs(filepath.FromSlash(shown))), logsDirName)
 }
 
-// openLog opens the kept output of a step's command, the nth of the step, without following a link.
+// openLog opens the kept output of a step's command, the nth of the step.
 func openLog(dir, step string, nth int, stream string) (*os.File, error) {
+	return openPlain(dir, fmt.Sprintf("%s.%d.%s", step, nth, stream))
+}
+
+// openPlain opens an ordinary file of a directory without following a link out of it or in it.
+func openPlain(dir, name string) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	name := fmt.Sprintf("%s.%d.%s", step, nth, stream)
 	info, err := root.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("not a regular file")
@@ -75,6 +79,9 @@ func (v *ledgerView) output(e verify.Entry, stream string) error {
 	f, err := openLog(v.logs, e.Step, v.nth[e.Step], stream)
 	if err != nil {
 		why := "is not kept here"
+		if v.gone != "" {
+			why = "was removed: " + v.gone
+		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			why = "cannot be read: " + err.Error()
 		}

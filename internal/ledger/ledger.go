@@ -26,7 +26,9 @@ import (
 const FileName = "ledger.jsonl"
 
 // TornName is the file that keeps what recovery cut off, beside the ledger.
-const TornName = "ledger.jsonl.torn"
+const TornName = FileName + tornSuffix
+
+const tornSuffix = ".torn"
 
 // MaxLine is the most bytes a line may have, its newline included. Bodies belong in the artifact store; an entry
 // names them by digest. The verifier has the same limit.

@@ -33,7 +33,7 @@ func Reopen(dir, run, planDigest string, opts Options) (*Writer, error) {
 		err = fault.Wrap(fault.Ledger, ErrSealed, "open ledger").At(path, 0, 0)
 	}
 	if err == nil && len(torn) > 0 {
-		err = cut(f, dir, torn)
+		err = cut(f, dir, TornName, torn)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -85,7 +85,7 @@ func (w *Writer) resume(f *os.File, path string) (torn []byte, err error) {
 				WithHint("joy ledger verify %s", path)
 		}
 	}
-	if w.seq == 0 {
+	if w.seq == 0 && !w.beside {
 		return nil, fault.New(fault.Ledger, "the ledger holds no whole entry").At(path, 0, 0)
 	}
 	return torn, nil // synced stays 0: what the stopped process wrote may not be on the disk yet
@@ -153,9 +153,9 @@ func (w *Writer) follow(raw []byte) error {
 	return nil
 }
 
-// cut keeps torn in TornName and takes it off the end of f. Nothing is cut before it is kept.
-func cut(f *os.File, dir string, torn []byte) error {
-	path := filepath.Join(dir, TornName)
+// cut keeps torn in the file name and takes it off the end of f. Nothing is cut before it is kept.
+func cut(f *os.File, dir, name string, torn []byte) error {
+	path := filepath.Join(dir, name)
 	keep, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND|noFollow, 0o600) // #nosec G304 -- follows no link
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "keep the torn line")

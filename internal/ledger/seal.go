@@ -32,7 +32,10 @@ type Seal struct {
 // the number of entries, the head and the root of the tree over the lines as this writer wrote them. A line that somebody
 // else has changed meanwhile does not get under the seal. A ledger that Reopen went on with may be sealed without
 // run.finished, and the entry says that it was recovered. After an error the ledger counts as unsealed; Reseal may help.
-func (w *Writer) Seal(key notekey.Key) (Seal, error) {
+//
+// noted, when not nil, is called once run.sealed is durable and before there is a note, with a Seal without one: what it
+// keeps elsewhere is what Reseal is later told.
+func (w *Writer) Seal(key notekey.Key, noted func(Seal)) (Seal, error) {
 	data := Data{"key": key.Public.String()}
 	if w.reopened {
 		data["recovered"] = true
@@ -52,12 +55,16 @@ func (w *Writer) Seal(key notekey.Key) (Seal, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if noted != nil {
+		noted(Seal{Entries: w.seq, Head: w.prev})
+	}
 	return w.sign(key)
 }
 
 // Reseal writes the seal that a stopped process owed to the ledger in dir: run.sealed is its last line, which names this
-// key, and there is no SealName. It does nothing when there is one.
-func Reseal(dir, run, planDigest string, key notekey.Key) (Seal, error) {
+// key, and there is no SealName. It does nothing when there is one. It signs only what ends as noted says, which came from
+// Seal: whoever can write the file could have put a run.sealed there.
+func Reseal(dir, run, planDigest string, key notekey.Key, noted Seal) (Seal, error) {
 	if _, err := os.Lstat(filepath.Join(dir, SealName)); err == nil {
 		return Seal{}, nil
 	}
@@ -77,6 +84,8 @@ func Reseal(dir, run, planDigest string, key notekey.Key) (Seal, error) {
 		return Seal{}, err
 	case w.last != RunSealed || len(torn) > 0:
 		return Seal{}, fault.New(fault.Ledger, "the ledger does not end in run.sealed").At(path, 0, 0)
+	case w.seq != noted.Entries || w.prev != noted.Head:
+		return Seal{}, fault.New(fault.Ledger, "it ends otherwise than joy noted when it wrote run.sealed").At(path, 0, 0)
 	case !strings.Contains(w.sealing, `"key":"`+key.Public.String()+`"`):
 		return Seal{}, fault.New(fault.Ledger, "run.sealed names another key than this workspace's").At(path, 0, 0)
 	}

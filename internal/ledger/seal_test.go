@@ -34,7 +34,7 @@ func TestSealIsOfWhatWasWritten(t *testing.T) {
 	}
 	edited := bytes.Replace(read(t, dir, ledger.FileName), []byte("evil.example"), []byte("good.example"), 1)
 	require.NoError(t, os.WriteFile(path, edited, 0o600))
-	seal, err := w.Seal(fixedKey(t, "acme"))
+	seal, err := w.Seal(fixedKey(t, "acme"), nil)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	require.EqualValues(t, len(story)+1, seal.Entries)
@@ -49,16 +49,16 @@ func TestSealRefuses(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.Append(ledger.RunStarted, "", nil)
 	require.NoError(t, err)
-	_, err = w.Seal(key)
+	_, err = w.Seal(key, nil)
 	require.ErrorContains(t, err, "only a finished run is sealed")
 	_, err = w.Append(ledger.RunFinished, "", nil)
 	require.NoError(t, err)
-	_, err = w.Seal(key)
+	_, err = w.Seal(key, nil)
 	require.NoError(t, err)
-	_, err = w.Seal(key)
+	_, err = w.Seal(key, nil)
 	require.ErrorContains(t, err, "the ledger is sealed")
 	require.NoError(t, w.Close())
-	_, err = w.Seal(key)
+	_, err = w.Seal(key, nil)
 	require.ErrorIs(t, err, ledger.ErrClosed)
 }
 
@@ -68,20 +68,25 @@ func TestReseal(t *testing.T) {
 	lines, seal := sealed(t, runName, story, key)
 	dir := left(t, lines)
 	require.Equal(t, verify.Incomplete, judge(t, lines, nil).State)
+	noted := ledger.Seal{Entries: int64(len(story)) + 1, Head: headOf(lines)}
+	for _, other := range []ledger.Seal{{}, {Entries: noted.Entries, Head: plan}, {Entries: 3, Head: noted.Head}} {
+		_, err := ledger.Reseal(dir, runName, plan, key, other)
+		require.ErrorContains(t, err, "it ends otherwise than joy noted")
+	}
 
 	_, err := ledger.Reopen(dir, runName, plan, ledger.Options{})
 	require.ErrorIs(t, err, ledger.ErrSealed)
-	_, err = ledger.Reseal(dir, runName, plan, other)
+	_, err = ledger.Reseal(dir, runName, plan, other, noted)
 	require.ErrorContains(t, err, "names another key")
 	require.NoFileExists(t, filepath.Join(dir, ledger.SealName))
-	_, err = ledger.Reseal(dir, runName, plan, key)
+	_, err = ledger.Reseal(dir, runName, plan, key, noted)
 	require.NoError(t, err)
 	require.Equal(t, string(seal), string(read(t, dir, ledger.SealName)), "the same bytes as from the writer")
 	require.Equal(t, verify.Complete, judge(t, lines, seal).State)
 
 	_, foreign := sealed(t, "20261124-190000-aaaaaa", story, key)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ledger.SealName), foreign, 0o600))
-	_, err = ledger.Reseal(dir, runName, plan, key)
+	_, err = ledger.Reseal(dir, runName, plan, key, noted)
 	require.NoError(t, err)
 	require.Equal(t, foreign, read(t, dir, ledger.SealName), "a seal that is there stays, for verify to judge")
 
@@ -91,21 +96,22 @@ func TestReseal(t *testing.T) {
 		"edited":     bytes.Replace(lines, []byte("evil"), []byte("good"), 1),
 		"empty":      nil,
 	} {
-		_, err = ledger.Reseal(left(t, bad), runName, plan, key)
+		_, err = ledger.Reseal(left(t, bad), runName, plan, key, noted)
 		require.Error(t, err, name)
 	}
 }
 
-// What a crash left is sealed as such, whether the run had finished or not.
+// What a crash left is sealed as such, whether the run had finished or not; and it is not complete, for whoever can write
+// the file could have finished it.
 func TestSealOfWhatWasRecovered(t *testing.T) {
 	for name, c := range map[string]struct {
 		left  []record
 		state verify.State
-	}{"finished": {story, verify.Complete}, "interrupted": {story[:6], verify.Incomplete}} {
+	}{"finished": {story, verify.Incomplete}, "interrupted": {story[:6], verify.Incomplete}} {
 		dir := left(t, write(t, c.left))
 		w, err := ledger.Reopen(dir, runName, plan, ledger.Options{Now: ticking()})
 		require.NoError(t, err, name)
-		_, err = w.Seal(fixedKey(t, "acme"))
+		_, err = w.Seal(fixedKey(t, "acme"), nil)
 		require.NoError(t, err, name)
 		require.NoError(t, w.Close(), name)
 		got := judge(t, read(t, dir, ledger.FileName), read(t, dir, ledger.SealName))
@@ -150,7 +156,8 @@ func TestSealThatCannotBeWritten(t *testing.T) {
 		_, err := w.Append(r.typ, r.step, r.data)
 		require.NoError(t, err)
 	}
-	_, err = w.Seal(key)
+	var noted ledger.Seal
+	_, err = w.Seal(key, func(s ledger.Seal) { noted = s })
 	require.ErrorContains(t, err, "write the seal")
 	require.NoError(t, w.Close())
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, ledger.SealName)))
@@ -158,7 +165,7 @@ func TestSealThatCannotBeWritten(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, left, 1, "no half of a note stays")
 	require.Contains(t, judge(t, read(t, dir, ledger.FileName), nil).Problem, "its seal is not here")
-	seal, err := ledger.Reseal(dir, runName, plan, key)
+	seal, err := ledger.Reseal(dir, runName, plan, key, noted)
 	require.NoError(t, err)
 	require.Equal(t, verify.Complete, judge(t, read(t, dir, ledger.FileName), seal.Note).State)
 }

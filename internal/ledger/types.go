@@ -71,6 +71,10 @@ var types = []Type{
 // allowed says why an entry of type t may not come next, or "".
 func (w *Writer) allowed(t Type) string {
 	switch last := w.last; {
+	case w.beside && slices.Contains(maintenanceTypes, t):
+		return ""
+	case w.beside:
+		return "no type of maintenance"
 	case !slices.Contains(types, t):
 		return "unknown type"
 	case last == "" && t != RunStarted:

@@ -40,7 +40,7 @@ func sealed(t *testing.T, run string, records []record, key notekey.Key) (lines,
 		_, err := w.Append(r.typ, r.step, r.data)
 		require.NoError(t, err)
 	}
-	_, err = w.Seal(key)
+	_, err = w.Seal(key, nil)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	return read(t, dir, ledger.FileName), read(t, dir, ledger.SealName)
@@ -99,11 +99,20 @@ func (m *maker) whole() {
 	dir := left(m.t, append(write(m.t, story[:6]), `{"seq":7,"ti`...))
 	w, err := ledger.Reopen(dir, runName, plan, ledger.Options{Now: ticking()})
 	require.NoError(m.t, err)
-	_, err = w.Seal(key)
+	_, err = w.Seal(key, nil)
 	require.NoError(m.t, err)
 	require.NoError(m.t, w.Close())
 	m.files["recovered.jsonl"], m.files["recovered.note"] = read(m.t, dir, ledger.FileName), read(m.t, dir, ledger.SealName)
 	m.add(vector{Name: "recovered", Ledger: "recovered.jsonl", Seal: "recovered.note"})
+
+	dir = left(m.t, write(m.t, story))
+	w, err = ledger.Reopen(dir, runName, plan, ledger.Options{Now: ticking()})
+	require.NoError(m.t, err)
+	_, err = w.Seal(key, nil)
+	require.NoError(m.t, err)
+	require.NoError(m.t, w.Close())
+	m.files["finished-recovered.jsonl"], m.files["finished-recovered.note"] = read(m.t, dir, ledger.FileName), read(m.t, dir, ledger.SealName)
+	m.add(vector{Name: "finished, recovered", Ledger: "finished-recovered.jsonl", Seal: "finished-recovered.note"})
 
 	deep := any("deepest")
 	for range 62 { // with the object, the list and the text itself: 64

@@ -31,6 +31,7 @@ type Writer struct {
 	tee  *tee
 
 	reopened bool // it goes on with what a stopped process left
+	beside   bool // it is the maintenance of a run, beside its ledger
 
 	mu       sync.Mutex
 	seq      int64

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
@@ -18,7 +19,17 @@ type Head struct {
 	StateDir string `json:"state_dir"` // absolute; where the run was recorded
 	Entries  int64  `json:"entries"`   // 0 until the run has ended
 	Head     string `json:"head"`      // hash of the last entry
-	Sealed   bool   `json:"sealed"`
+
+	// Maintenance is the hash of a line of maintenance.jsonl beside the ledger: the last when it was written here.
+	Maintenance string `json:"maintenance,omitempty"`
+	// Removed says that joy removed the run with its ledger, or has begun to; nil: it should be there.
+	Removed *Removal `json:"removed,omitempty"`
+}
+
+// Removal is when and by whom a run was removed.
+type Removal struct {
+	Time time.Time `json:"time"`
+	By   string    `json:"by"` // the user and the command
 }
 
 // PutHead adds or replaces the head of a run; it is durable when PutHead returns.

@@ -25,7 +25,7 @@ func TestHeads(t *testing.T) {
 
 	begun := Head{Run: someRun, StateDir: "/p/.joy"}
 	require.NoError(t, x.PutHead(begun))
-	ended := Head{Run: someRun, StateDir: "/p/.joy", Entries: 15, Head: "sha256:ab", Sealed: true}
+	ended := Head{Run: someRun, StateDir: "/p/.joy", Entries: 15, Head: "sha256:ab"}
 	require.NoError(t, x.PutHead(ended))
 	elsewhere := Head{Run: "20260101-000001-aaaaaa", StateDir: "/q/.joy"}
 	require.NoError(t, x.PutHead(elsewhere))

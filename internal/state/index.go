@@ -3,9 +3,11 @@ package state
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -119,9 +121,31 @@ func (x *Index) read(run string) (Live, error) {
 	return live, nil
 }
 
+// newPrefix begins the name of a file that is being written; the pid of who writes follows.
+const newPrefix = ".new-"
+
+// Sweep removes what joys that died in the middle of a write have left.
+func (x *Index) Sweep() error {
+	var failed []error
+	for _, dir := range []string{x.dir, x.heads} {
+		names, err := filepath.Glob(filepath.Join(dir, newPrefix+"*-*"))
+		failed = append(failed, err)
+		for _, name := range names {
+			pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(name), newPrefix), "-")
+			if n, err := strconv.Atoi(pid); err == nil && n != os.Getpid() && !running(n) {
+				failed = append(failed, os.Remove(name))
+			}
+		}
+	}
+	if err := errors.Join(failed...); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.Wrap(fault.Platform, err, "sweep the index of runs")
+	}
+	return nil
+}
+
 // replace writes data beside name and renames it there, so that a reader sees the old bytes or the new ones.
 func replace(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // 0600
+	f, err := os.CreateTemp(filepath.Dir(name), fmt.Sprintf("%s%d-*", newPrefix, os.Getpid())) // 0600
 	if err != nil {
 		return err
 	}

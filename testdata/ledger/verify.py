@@ -124,6 +124,7 @@ def check(data, seal=None, key=None, head=None):
             need(says == so + (last["hash"], first["prev"]), "the seal is of something else")
         except (Bad, ValueError): return is_("broken", at)
     if head and (not last or head != last["hash"]): return is_("broken")
+    done = done and not (sealed and last["data"].get("recovered") is True)
     return is_("complete" if done and not torn and (seal or head and not key) else "incomplete", at)
 def check_proof(p, key=None):
     try:

@@ -166,6 +166,8 @@ func (c *checker) done() Report {
 		c.rep.State, c.rep.Problem = Incomplete, "the ledger is empty"
 	case c.rep.Recovered && !c.rep.Finished:
 		c.rep.State, c.rep.Problem = Incomplete, "there is no run.finished: joy died, and joy gc sealed what it had written"
+	case c.rep.Recovered:
+		c.rep.State, c.rep.Problem = Incomplete, "joy died before it sealed, and joy gc sealed what was there: nobody vouches for what was written since"
 	case !c.rep.Finished:
 		c.rep.State, c.rep.Problem = Incomplete, "there is no run.finished: the run was stopped, or the end was cut off"
 	default:
