@@ -170,14 +170,14 @@ const quotaMessage = "you have reached the maximum number of concurrent E2B sand
 	"If you need more, please contact us"
 
 // make starts a machine and tells its daemon whose it is. A client that is gone does not stop it, as E2B goes on too.
-func (s *Server) make(ctx context.Context, req *createRequest) (*sandbox, error) {
+func (s *Server) make(ctx context.Context, req *createRequest) (*live, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
 	machine, err := s.opts.Runner.Start(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sb := &sandbox{
+	sb := &live{
 		id: newID(), template: req.TemplateID, metadata: req.Metadata, secure: req.Secure, network: req.Network,
 		internet: req.Internet == nil || *req.Internet, machine: machine,
 	}
@@ -199,7 +199,7 @@ func (s *Server) make(ctx context.Context, req *createRequest) (*sandbox, error)
 }
 
 // init gives the daemon its token and its environment, before anybody else can reach it.
-func (sb *sandbox) init(ctx context.Context, env map[string]string) error {
+func (sb *live) init(ctx context.Context, env map[string]string) error {
 	body, err := json.Marshal(map[string]any{"accessToken": sb.token, "envVars": env, "defaultUser": "user"})
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (sb *sandbox) init(ctx context.Context, env map[string]string) error {
 }
 
 // created is the answer to create and to connect.
-func (sb *sandbox) created() created {
+func (sb *live) created() created {
 	c := created{SandboxID: sb.id, TemplateID: sb.template, ClientID: clientID, EnvdVersion: DaemonVersion, EnvdAccessToken: sb.token}
 	if sb.trafficToken != "" {
 		c.TrafficAccessToken = &sb.trafficToken

@@ -6,7 +6,7 @@ import (
 )
 
 // expire ends a sandbox whose lease is over, unless it was extended meanwhile.
-func (s *Server) expire(sb *sandbox) {
+func (s *Server) expire(sb *live) {
 	s.mu.Lock()
 	over := !time.Now().Before(sb.end)
 	s.mu.Unlock()
@@ -16,7 +16,7 @@ func (s *Server) expire(sb *sandbox) {
 }
 
 // extend moves the end of a lease, at most to the longest life. Without shorten an earlier end is left as it is.
-func (s *Server) extend(sb *sandbox, by time.Duration, shorten bool) {
+func (s *Server) extend(sb *live, by time.Duration, shorten bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	end := time.Now().Add(by)

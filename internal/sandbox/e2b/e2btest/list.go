@@ -40,7 +40,7 @@ type detail struct {
 }
 
 // describe tells the times by the server's own clock.
-func (s *Server) describe(sb *sandbox) listed {
+func (s *Server) describe(sb *live) listed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return listed{
@@ -112,13 +112,13 @@ func (s *Server) listV1(w http.ResponseWriter, r *http.Request) error {
 // choose gives what the filters leave, in order.
 func (s *Server) choose(q *query) []listed {
 	s.mu.Lock()
-	live := make([]*sandbox, 0, len(s.sandboxes))
+	boxes := make([]*live, 0, len(s.sandboxes))
 	for _, sb := range s.sandboxes {
-		live = append(live, sb)
+		boxes = append(boxes, sb)
 	}
 	s.mu.Unlock()
 	all := []listed{}
-	for _, sb := range live {
+	for _, sb := range boxes {
 		if l := s.describe(sb); q.takes(l) {
 			all = append(all, l)
 		}

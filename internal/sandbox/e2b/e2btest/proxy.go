@@ -1,6 +1,7 @@
 package e2btest
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -55,6 +56,7 @@ func (s *Server) proxy(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	p := &httputil.ReverseProxy{
 		Transport: sb.toDaemon, FlushInterval: -1,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // a machine that dies under a stream is a test's wish
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(&url.URL{Scheme: "http", Host: "daemon"})
 			p.Out.Header["X-Forwarded-For"] = nil

@@ -35,7 +35,7 @@ type Server struct {
 	pace   pace
 
 	mu        sync.Mutex
-	sandboxes map[string]*sandbox
+	sandboxes map[string]*live
 	making    int // sandboxes whose machine is being made; they count against Most
 	closed    bool
 	ends      []error // of machines that did not end as they should
@@ -56,7 +56,7 @@ func Start(t testing.TB, opts Options) *Server {
 	if opts.Longest == 0 {
 		opts.Longest = time.Hour
 	}
-	s := &Server{Key: "e2b_" + randomHex(40), opts: opts, sandboxes: map[string]*sandbox{}}
+	s := &Server{Key: "e2b_" + randomHex(40), opts: opts, sandboxes: map[string]*live{}}
 	s.pace.rate = opts.Rate
 	s.http = httptest.NewServer(s.faults.around(s.handler()))
 	s.URL = s.http.URL
@@ -73,7 +73,7 @@ func Start(t testing.TB, opts Options) *Server {
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
-	left := make([]*sandbox, 0, len(s.sandboxes))
+	left := make([]*live, 0, len(s.sandboxes))
 	for _, sb := range s.sandboxes {
 		left = append(left, sb)
 	}
@@ -126,8 +126,8 @@ func (s *Server) Lose(id string) bool {
 	return true
 }
 
-// sandbox is one live sandbox. Its fields but the lease never change.
-type sandbox struct {
+// live is one live sandbox. Its fields but the lease never change.
+type live struct {
 	id, template, token, trafficToken string
 	metadata                          map[string]string
 	secure, internet                  bool
@@ -143,14 +143,14 @@ type sandbox struct {
 }
 
 // find gives a live sandbox; an id may carry the client id that old ones had.
-func (s *Server) find(id string) *sandbox {
+func (s *Server) find(id string) *live {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sandboxes[bareID(id)]
 }
 
 // end kills a sandbox: it is unknown first, then its machine is gone.
-func (s *Server) end(sb *sandbox) {
+func (s *Server) end(sb *live) {
 	sb.once.Do(func() {
 		s.mu.Lock()
 		delete(s.sandboxes, sb.id)
@@ -167,7 +167,7 @@ func (s *Server) end(sb *sandbox) {
 }
 
 // transport carries requests to a sandbox's daemon, whatever address they name.
-func (sb *sandbox) transport() *http.Transport {
+func (sb *live) transport() *http.Transport {
 	return &http.Transport{
 		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return sb.machine.Dial(ctx) },
 		DisableCompression: true, // a client's own wish is passed on

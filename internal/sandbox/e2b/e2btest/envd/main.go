@@ -21,6 +21,8 @@ func main() {
 		err = serve()
 	case os.Getpid() == 1 && name == nameNamespace:
 		err = runNamespace()
+	case os.Getpid() == 1 && name == nameVM:
+		err = runVM()
 	default:
 		err = fmt.Errorf("envd is started by e2btest alone, not as %q", name)
 	}

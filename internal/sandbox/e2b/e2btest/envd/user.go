@@ -101,7 +101,7 @@ func (u *user) mkdirs(path string) error {
 	case err == nil:
 		return failf(codeInvalidArgument, "path is a file: %s", path)
 	case !errors.Is(err, fs.ErrNotExist):
-		return err
+		return fileError(err)
 	}
 	if err := u.mkdirs(filepath.Dir(path)); err != nil {
 		return err
