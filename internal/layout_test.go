@@ -35,18 +35,22 @@ var house = []room{
 	{3, "runner", "plan sandbox broker connection secret artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
 	{3, "sandbox/e2b/e2btest", "sandbox/microvm sandbox image image/squashfs policy fault"},                      // an E2B for tests
 	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest thread fault"},            // a QEMU machine of joy's own
-	{3, "sandbox/sim", "sandbox policy fault"},                                                                   // nothing happens, symbolically
-	{3, "sandbox/sandboxtest", "sandbox policy fault"},                                                           // what every provider must pass
-	{3, "sandbox/e2b/e2btest/envd", "guestproto"},                                                                // its daemon, in the machines it makes
-	{3, "sandbox/guestclient", "sandbox guestproto policy fault"},                                                // the host's end of guestproto
-	{3, "sandbox/e2b/client", ""},                                                                                // E2B's two protocols; knows nothing of joy
-	{3, "image", "image/squashfs digest fault"},                                                                  // build, name and find images
-	{3, "guest", "guestproto policy fault"},                                                                      // init and exec inside the VM
+	{3, "model/anthropic", "model"},                               // Anthropic's wire
+	{3, "model/openai", "model"},                                  // OpenAI's, and of those who speak as it does
+	{3, "sandbox/sim", "sandbox policy fault"},                    // nothing happens, symbolically
+	{3, "sandbox/sandboxtest", "sandbox policy fault"},            // what every provider must pass
+	{3, "sandbox/e2b/e2btest/envd", "guestproto"},                 // its daemon, in the machines it makes
+	{3, "sandbox/guestclient", "sandbox guestproto policy fault"}, // the host's end of guestproto
+	{3, "sandbox/e2b/client", ""},                                 // E2B's two protocols; knows nothing of joy
+	{3, "image", "image/squashfs digest fault"},                   // build, name and find images
+	{3, "guest", "guestproto policy fault"},                       // init and exec inside the VM
 
 	{2, "broker", "connection egress secret artifact ledger plan schema policy guestproto digest fault"}, // decide, record, act
 
 	{2, "operator", "signature plan policy digest fault"}, // what the machine's owner lets any plan do
 	{2, "trust", "agent plan secret state digest fault"},  // what a user allowed a project to start, contact and be given
+	{2, "model", "fault"},                                 // the contract of a model provider
+	{2, "model/modeltest", ""},                            // a model provider, for tests
 	{2, "mcptest", "plan digest"},                         // a server of tools, for tests
 	{2, "connection", "secret thread digest fault"},       // an outside service, kept at arm's length
 	{2, "queue", "state policy fault"},                    // who may have a VM now

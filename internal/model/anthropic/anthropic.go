@@ -1,0 +1,166 @@
+// Package anthropic speaks to Anthropic's Messages API
+// (https://platform.claude.com/docs/en/api/messages) through the official SDK.
+//
+// The one rule: what the model answered goes back to it as it came, thinking and signatures included; only the host's own
+// turns are made here.
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/joystream-ai/joy/internal/model"
+)
+
+// URL is where the API is when a plan names no other.
+const URL = "https://api.anthropic.com"
+
+// Model is one model of Anthropic's, or of a server that speaks as Anthropic does.
+type Model struct {
+	name    string
+	service sdk.MessageService
+}
+
+// New is the model of that name at the address, which is URL when empty. Nothing is sent, and no variable of the environment
+// is read.
+func New(name, url string, wire model.Wire) *Model {
+	if url == "" {
+		url = URL
+	}
+	return &Model{name: name, service: sdk.NewMessageService(
+		option.WithoutEnvironmentDefaults(), option.WithBaseURL(strings.TrimRight(url, "/")+"/"), option.WithHTTPClient(wire.Client()),
+		option.WithMaxRetries(model.Retries),
+	)}
+}
+
+// Begin implements model.Model.
+func (m *Model) Begin(t model.Task) model.Conversation {
+	c := &conversation{model: m}
+	c.params.Model = m.name
+	if t.System != "" {
+		c.params.System = []sdk.TextBlockParam{{Text: t.System}}
+	}
+	for _, tool := range t.Tools {
+		c.params.Tools = append(c.params.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
+			Name: tool.Name, Description: sdk.String(tool.Description), InputSchema: schemaOf(tool.Input),
+		}})
+	}
+	// The provider marks the last block that can be cached, so each turn reads what the turn before has written
+	// (https://platform.claude.com/docs/en/build-with-claude/prompt-caching).
+	c.params.CacheControl = sdk.NewCacheControlEphemeralParam()
+	var answer map[string]any
+	if model.Strict(t.Answer) && json.Unmarshal(t.Answer, &answer) == nil {
+		c.params.OutputConfig.Format = sdk.JSONOutputFormatParam{Schema: answer}
+	}
+	return c
+}
+
+// schemaOf keeps every keyword of an object's schema.
+func schemaOf(schema json.RawMessage) sdk.ToolInputSchemaParam {
+	var all map[string]any
+	_ = json.Unmarshal(schema, &all) // the plan holds valid schemas only
+	delete(all, "type")
+	return sdk.ToolInputSchemaParam{ExtraFields: all}
+}
+
+type conversation struct {
+	model  *Model
+	params sdk.MessageNewParams
+}
+
+// Say implements model.Conversation.
+func (c *conversation) Say(ctx context.Context, t model.Turn) (model.Reply, model.Exchange, error) {
+	var blocks []sdk.ContentBlockParamUnion
+	for _, r := range t.Results { // results first: the API wants them there
+		blocks = append(blocks, sdk.NewToolResultBlock(r.Call, r.Text, r.IsError))
+	}
+	if t.Text != "" {
+		blocks = append(blocks, sdk.NewTextBlock(t.Text))
+	}
+	c.params.Messages = append(c.params.Messages, sdk.NewUserMessage(blocks...))
+	c.params.MaxTokens = int64(t.MaxTokens)
+	var said sdk.Message
+	reply, x, err := model.Again(ctx, func(ctx context.Context) (model.Reply, error) {
+		var err error
+		if said, err = c.stream(ctx); err != nil {
+			return model.Reply{}, err
+		}
+		return read(said)
+	})
+	if err != nil {
+		return reply, x, model.Failed(ctx, "anthropic", c.model.name, x, saidOf(err), err)
+	}
+	c.params.Messages = append(c.params.Messages, said.ToParam())
+	return reply, x, nil
+}
+
+// stream reads one answer to its end: an answer without message_stop is none.
+func (c *conversation) stream(ctx context.Context) (sdk.Message, error) {
+	var msg sdk.Message
+	events := c.model.service.NewStreaming(ctx, c.params)
+	defer events.Close()
+	ended := false
+	for events.Next() {
+		e := events.Current()
+		if err := msg.Accumulate(e); err != nil {
+			return msg, fmt.Errorf("the answer is not what the API says: %w", err)
+		}
+		ended = ended || e.Type == "message_stop"
+	}
+	err := events.Err()
+	var answered *sdk.Error
+	switch {
+	case err == nil && ended:
+		return msg, nil
+	case err == nil:
+		return msg, model.ErrCut
+	case errors.As(err, &answered) && answered.StatusCode >= 400:
+		return msg, err
+	case msg.ID != "":
+		return msg, fmt.Errorf("%w: %w", model.ErrCut, err)
+	}
+	return msg, err
+}
+
+func read(msg sdk.Message) (model.Reply, error) {
+	r := model.Reply{Model: msg.Model, Usage: model.Usage{
+		In: msg.Usage.InputTokens, Out: msg.Usage.OutputTokens,
+		CacheRead: msg.Usage.CacheReadInputTokens, CacheWrite: msg.Usage.CacheCreationInputTokens,
+	}}
+	for _, b := range msg.Content {
+		switch b.Type {
+		case "text":
+			r.Text += b.Text
+		case "tool_use":
+			r.Calls = append(r.Calls, model.Call{ID: b.ID, Name: b.Name, Input: string(b.Input)})
+		}
+	}
+	stop, ok := map[sdk.StopReason]model.Stop{
+		sdk.StopReasonEndTurn: model.End, sdk.StopReasonStopSequence: model.End, sdk.StopReasonToolUse: model.Calls,
+		sdk.StopReasonMaxTokens: model.Length, sdk.StopReasonModelContextWindowExceeded: model.Length, sdk.StopReasonRefusal: model.Refusal,
+	}[msg.StopReason]
+	if !ok {
+		return r, fmt.Errorf("the answer ended for a reason that joy does not know: %q", msg.StopReason)
+	}
+	r.Stop = stop
+	return r, nil
+}
+
+// saidOf is what the provider said of an error, or "".
+func saidOf(err error) string {
+	var e *sdk.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	var body struct {
+		Error struct{ Message string }
+	}
+	_ = json.Unmarshal([]byte(e.RawJSON()), &body)
+	return body.Error.Message
+}

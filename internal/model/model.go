@@ -1,0 +1,102 @@
+// Package model is the contract of a model provider: who is asked, in which words, and what of the answer goes on record.
+//
+// The one rule: a model only speaks. Nothing here runs a tool, reads a file or knows a credential's name; what a reply asks
+// for is data for whoever holds the plan.
+package model
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Model is one model of one provider. It is safe for concurrent use.
+type Model interface {
+	// Begin opens a conversation about a task. Nothing is sent.
+	Begin(Task) Conversation
+}
+
+// Conversation is what was said so far, kept in the provider's own form so that an answer is echoed as it came. It has one
+// user at a time.
+type Conversation interface {
+	// Say sends what was said so far and the turn, and returns the model's reply. The Exchange is complete as far as it
+	// came, also with an error; errors are faults of kind Consent (the key), Connection, Input (no such model) or ctx's own.
+	// After an error the conversation is over.
+	Say(ctx context.Context, t Turn) (Reply, Exchange, error)
+}
+
+// Task is what stays the same throughout a conversation.
+type Task struct {
+	System string
+	Tools  []Tool
+	// Answer is a JSON Schema that the final answer is to match; nil: any text. It is handed to the provider where that
+	// can hold the model to it, which replaces no check.
+	Answer json.RawMessage
+}
+
+// Tool is something that the model may ask for.
+type Tool struct {
+	Name        string // [a-zA-Z0-9_-]{1,64}
+	Description string
+	Input       json.RawMessage // JSON Schema of an object
+}
+
+// Turn is what the host says: words, or the result of every call of the reply before, in any order, or both.
+type Turn struct {
+	Text      string
+	Results   []Result
+	MaxTokens int // bounds the reply
+}
+
+// Result answers one Call.
+type Result struct {
+	Call    string // its ID
+	Text    string
+	IsError bool
+}
+
+// Reply is one answer of the model.
+type Reply struct {
+	Model string // as the provider names who answered
+	Text  string
+	Calls []Call
+	Stop  Stop
+	Usage Usage
+}
+
+// Call is a tool that the model asks for. Its name and input are the model's words: any bytes.
+type Call struct {
+	ID    string
+	Name  string
+	Input string // JSON, if the model kept to it
+}
+
+// Stop is why a reply ended.
+type Stop string
+
+// Reasons to stop. Any other is an error of Say.
+const (
+	End     Stop = "end"
+	Calls   Stop = "tools"
+	Length  Stop = "length"  // MaxTokens, or the model's own window
+	Refusal Stop = "refusal" // the model, or its provider, declined
+)
+
+// Usage counts tokens. In is without those of the cache.
+type Usage struct {
+	In, Out, CacheRead, CacheWrite int64
+}
+
+// Total is all that were used.
+func (u Usage) Total() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
+
+// Add is the sum of two counts.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.In + v.In, u.Out + v.Out, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite}
+}
+
+// Exchange is what went over the wire for one reply: the last attempt's bytes, without headers.
+type Exchange struct {
+	Request, Response []byte
+	Status            int // of HTTP; 0: there was no answer
+	Attempts          int
+}

@@ -1,0 +1,229 @@
+// Package openai speaks OpenAI's Chat Completions API
+// (https://platform.openai.com/docs/api-reference/chat), which many servers speak as well, through the official SDK.
+//
+// The one rule: only what compatible servers understand is sent: a field that one of them may refuse is left out when it is
+// not needed.
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/joystream-ai/joy/internal/model"
+)
+
+// URL is where the API is when a plan names no other.
+const URL = "https://api.openai.com/v1"
+
+// Model is one model of OpenAI's, or of a server that speaks as OpenAI does.
+type Model struct {
+	name    string
+	own     bool // OpenAI's own server
+	service sdk.ChatCompletionService
+}
+
+// New is the model of that name at the address, which is URL when empty. Nothing is sent, and no variable of the environment
+// is read.
+func New(name, url string, wire model.Wire) *Model {
+	own := url == "" || strings.TrimRight(url, "/") == URL
+	if url == "" {
+		url = URL
+	}
+	return &Model{name: name, own: own, service: sdk.NewChatCompletionService(
+		option.WithBaseURL(strings.TrimRight(url, "/")+"/"), option.WithHTTPClient(wire.Client()), option.WithMaxRetries(model.Retries),
+	)}
+}
+
+// Begin implements model.Model.
+func (m *Model) Begin(t model.Task) model.Conversation {
+	c := &conversation{model: m}
+	c.params.Model = m.name
+	c.params.StreamOptions.IncludeUsage = sdk.Bool(true)
+	if t.System != "" {
+		c.params.Messages = append(c.params.Messages, sdk.SystemMessage(t.System))
+	}
+	for _, tool := range t.Tools {
+		var schema map[string]any
+		_ = json.Unmarshal(tool.Input, &schema) // the plan holds valid schemas only
+		c.params.Tools = append(c.params.Tools, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
+			Name: tool.Name, Description: sdk.String(tool.Description), Parameters: schema,
+		}))
+	}
+	if model.Strict(t.Answer) {
+		c.params.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
+			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: "answer", Strict: sdk.Bool(true), Schema: t.Answer},
+		}
+	}
+	return c
+}
+
+type conversation struct {
+	model  *Model
+	params sdk.ChatCompletionNewParams
+}
+
+// Say implements model.Conversation.
+func (c *conversation) Say(ctx context.Context, t model.Turn) (model.Reply, model.Exchange, error) {
+	for _, r := range t.Results {
+		text := r.Text
+		if r.IsError { // the API has no field for it
+			text = "ERROR: " + text
+		}
+		c.params.Messages = append(c.params.Messages, sdk.ToolMessage(text, r.Call))
+	}
+	if t.Text != "" {
+		c.params.Messages = append(c.params.Messages, sdk.UserMessage(t.Text))
+	}
+	if c.model.own { // whose newer models refuse max_tokens, which is all that other servers know
+		c.params.MaxCompletionTokens = sdk.Int(int64(t.MaxTokens))
+	} else {
+		c.params.MaxTokens = sdk.Int(int64(t.MaxTokens))
+	}
+	var said answer
+	reply, x, err := model.Again(ctx, func(ctx context.Context) (model.Reply, error) {
+		var err error
+		if said, err = c.stream(ctx); err != nil {
+			return model.Reply{}, err
+		}
+		return said.read()
+	})
+	if err != nil {
+		return reply, x, model.Failed(ctx, "openai", c.model.name, x, saidOf(err), err)
+	}
+	c.params.Messages = append(c.params.Messages, said.echo())
+	return reply, x, nil
+}
+
+// answer is a streamed completion. The parts of it are put together here: the SDK's accumulator takes an index out of order
+// for an error, and compatible servers send all calls with index 0 or none.
+type answer struct {
+	model, text, refusal, finish string
+	calls                        []model.Call
+	index                        []int64 // of each call, as the provider counts them
+	usage                        sdk.CompletionUsage
+}
+
+// stream reads one answer to its end: an answer without a finish reason is none.
+func (c *conversation) stream(ctx context.Context) (answer, error) {
+	var a answer
+	chunks := c.model.service.NewStreaming(ctx, c.params)
+	defer chunks.Close()
+	begun := false
+	for chunks.Next() {
+		begun = true
+		if err := a.add(chunks.Current()); err != nil {
+			return a, err
+		}
+	}
+	err := chunks.Err()
+	var answered *sdk.Error
+	switch {
+	case err == nil && a.finish != "":
+		return a, nil
+	case err == nil:
+		return a, model.ErrCut
+	case errors.As(err, &answered) && answered.StatusCode >= 400:
+		return a, err
+	case begun:
+		return a, fmt.Errorf("%w: %w", model.ErrCut, err)
+	}
+	return a, err
+}
+
+func (a *answer) add(chunk sdk.ChatCompletionChunk) error {
+	if chunk.Model != "" {
+		a.model = chunk.Model
+	}
+	if chunk.JSON.Usage.Valid() {
+		a.usage = chunk.Usage
+	}
+	for _, choice := range chunk.Choices {
+		if choice.Index != 0 {
+			return errors.New("the answer has several choices, and one was asked for")
+		}
+		a.text += choice.Delta.Content
+		a.refusal += choice.Delta.Refusal
+		if choice.FinishReason != "" {
+			a.finish = choice.FinishReason
+		}
+		for _, part := range choice.Delta.ToolCalls {
+			a.addCall(part)
+		}
+	}
+	return nil
+}
+
+// addCall takes a part of a call. What has a new id, or a name without one, begins a call, whatever index it says; other
+// parts continue the last call of their index.
+func (a *answer) addCall(part sdk.ChatCompletionChunkChoiceDeltaToolCall) {
+	at := slices.IndexFunc(a.calls, func(c model.Call) bool { return part.ID != "" && c.ID == part.ID })
+	for i := len(a.calls) - 1; at < 0 && part.ID == "" && part.Function.Name == "" && i >= 0; i-- {
+		if a.index[i] == part.Index {
+			at = i
+		}
+	}
+	if at < 0 {
+		at = len(a.calls)
+		a.calls = append(a.calls, model.Call{ID: cmp.Or(part.ID, fmt.Sprintf("call_%d", at))})
+		a.index = append(a.index, part.Index)
+	}
+	a.calls[at].Name += part.Function.Name
+	a.calls[at].Input += part.Function.Arguments
+}
+
+func (a answer) read() (model.Reply, error) {
+	cached := a.usage.PromptTokensDetails.CachedTokens
+	r := model.Reply{
+		Model: a.model, Text: a.text, Calls: a.calls,
+		Usage: model.Usage{In: max(0, a.usage.PromptTokens-cached), Out: a.usage.CompletionTokens, CacheRead: cached},
+	}
+	switch {
+	case a.refusal != "" || a.finish == "content_filter":
+		r.Stop, r.Text = model.Refusal, a.text+a.refusal
+	case len(a.calls) > 0 && a.finish != "length": // servers say "stop" with calls as well
+		r.Stop = model.Calls
+	case a.finish == "stop":
+		r.Stop = model.End
+	case a.finish == "length":
+		r.Stop = model.Length
+	default:
+		return r, fmt.Errorf("the answer ended for a reason that joy does not know: %q", a.finish)
+	}
+	return r, nil
+}
+
+// echo is the answer as the next request has it.
+func (a answer) echo() sdk.ChatCompletionMessageParamUnion {
+	var msg sdk.ChatCompletionAssistantMessageParam
+	if a.text != "" || len(a.calls) == 0 {
+		msg.Content.OfString = param.NewOpt(a.text)
+	}
+	if a.refusal != "" {
+		msg.Refusal = param.NewOpt(a.refusal)
+	}
+	for _, call := range a.calls {
+		msg.ToolCalls = append(msg.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
+			ID: call.ID, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: call.Name, Arguments: call.Input},
+		}})
+	}
+	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &msg}
+}
+
+// saidOf is what the provider said of an error, or "".
+func saidOf(err error) string {
+	var e *sdk.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	return e.Message
+}

@@ -1,0 +1,119 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Bounds of what a provider may send and ask for.
+const (
+	maxResponse  = 32 << 20
+	longestWait  = time.Minute // that Retry-After may ask for
+	answerWithin = 10 * time.Minute
+)
+
+// Retries is how often a provider's SDK asks again after an answer that says to: 408, 409, 429, 5xx, or no answer at all.
+const Retries = 3
+
+// Wire is the HTTP client of a provider: it alone knows the key, which it gives to the one origin it is for, follows no
+// redirect and keeps the bytes of each exchange. Safe for concurrent use.
+type Wire struct {
+	// Authorize adds the credential to a request whose origin was checked. Nil: there is none.
+	Authorize func(*http.Request) error
+	// Base carries requests; nil: a transport of joy's own, through the host's proxy.
+	Base http.RoundTripper
+}
+
+// Client is for one provider's SDK.
+func (w Wire) Client() *http.Client {
+	if w.Base == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.ResponseHeaderTimeout = answerWithin
+		w.Base = t
+	}
+	return &http.Client{
+		Transport:     &recorder{w},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+type exchangeKey struct{}
+
+// Recorded is a context in which the exchange that a Wire carries is kept in x.
+func Recorded(ctx context.Context, x *Exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+type recorder struct{ wire Wire }
+
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	x, _ := req.Context().Value(exchangeKey{}).(*Exchange)
+	if x == nil {
+		return nil, errors.New("a request to a model provider outside a conversation")
+	}
+	body, err := readRequest(req)
+	if err != nil {
+		return nil, err
+	}
+	x.Request, x.Response, x.Status = body, nil, 0
+	x.Attempts++
+	req = req.Clone(req.Context())
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	if r.wire.Authorize != nil {
+		if err := r.wire.Authorize(req); err != nil {
+			return nil, err
+		}
+	}
+	res, err := r.wire.Base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	x.Status = res.StatusCode
+	bounded(res.Header)
+	res.Body = &kept{ReadCloser: res.Body, x: x}
+	return res, nil
+}
+
+func readRequest(req *http.Request) ([]byte, error) {
+	if req.Body == nil {
+		return nil, nil
+	}
+	defer req.Body.Close()
+	return io.ReadAll(req.Body)
+}
+
+// bounded lets a provider not hold a run for as long as it likes: a longer wait than longestWait is no wait but a refusal.
+func bounded(h http.Header) {
+	for _, unit := range []struct {
+		name string
+		of   time.Duration
+	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
+		v := h.Get(unit.name)
+		n, err := strconv.ParseFloat(v, 64)
+		at, derr := http.ParseTime(v)
+		if (err == nil && n*float64(unit.of) > float64(longestWait)) || (derr == nil && time.Until(at) > longestWait) {
+			h.Set("X-Should-Retry", "false") // which the SDKs obey
+		}
+	}
+}
+
+// kept is a body whose bytes are kept as they are read.
+type kept struct {
+	io.ReadCloser
+	x *Exchange
+}
+
+func (k *kept) Read(p []byte) (int, error) {
+	n, err := k.ReadCloser.Read(p)
+	if len(k.x.Response)+n > maxResponse {
+		return 0, fmt.Errorf("the model provider's answer is longer than %d MiB", maxResponse>>20)
+	}
+	k.x.Response = append(k.x.Response, p[:n]...)
+	return n, err
+}
