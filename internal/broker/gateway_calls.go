@@ -91,9 +91,9 @@ func (b *Broker) callFor(ctx context.Context, g *grant, id string, granted plan.
 	return res.Raw, err
 }
 
-// explain is an error in words for a step: what it can do about it, and the server's own words. Where a server is, how
+// Explain is an error in words for a step: what it can do about it, and the server's own words. Where a server is, how
 // it is started and what it says on the side is the host's business.
-func explain(err error) string {
+func Explain(err error) string {
 	var said *jsonrpc.Error
 	switch kind := fault.KindOf(err); {
 	case errors.Is(err, connection.ErrUnknown):
@@ -167,7 +167,7 @@ func (b *Broker) postCall(w http.ResponseWriter, r *http.Request) {
 	raw, err := b.callFor(r.Context(), g, "", granted, p.Arguments)
 	if err != nil {
 		status, code := statusOf(err)
-		refuse(w, status, code, explain(err))
+		refuse(w, status, code, Explain(err))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

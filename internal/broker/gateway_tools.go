@@ -95,7 +95,7 @@ func (b *Broker) denyUnknown(step, action string) error {
 
 // failed is an error as a tool's answer.
 func failed(err error, isModern bool) json.RawMessage {
-	text, _ := json.Marshal(explain(err))
+	text, _ := json.Marshal(Explain(err))
 	result := `{"content":[{"type":"text","text":` + string(text) + `}],"isError":true`
 	if isModern {
 		result += `,"resultType":"complete"`

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/schema"
 )
@@ -65,6 +66,30 @@ func (b *Broker) check(t tool, args json.RawMessage) error {
 	}
 	s, _ := known.(*schema.Schema)
 	return s.Check(args)
+}
+
+// Shown is a tool of a grant as a step sees it.
+type Shown struct {
+	Description string
+	Input       json.RawMessage // JSON Schema of the arguments, without those that the grant fixes
+}
+
+// Shown is what a grant lets a step call.
+func (b *Broker) Shown(g plan.Grant) (Shown, error) {
+	t, ok := b.cfg.Pins.find(g.Action)
+	if !ok {
+		return Shown{}, fault.New(fault.Input, "the plan has no tool %s", g.Action)
+	}
+	def, err := shownTool(t, g)
+	if err != nil {
+		return Shown{}, err
+	}
+	var s struct {
+		Description string          `json:"description"`
+		Input       json.RawMessage `json:"inputSchema"`
+	}
+	err = json.Unmarshal(def, &s)
+	return Shown(s), err
 }
 
 // shownTool is a tool as a step sees it: the pinned definition under the action's name, without the arguments that the

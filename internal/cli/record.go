@@ -101,6 +101,7 @@ type execution struct {
 	in       *inputs
 	secrets  *secret.Set
 	outside  *outside
+	model    runner.Prompting
 	bounds   string // digest of the operator's policy; "": nobody bounds anything
 }
 
@@ -127,7 +128,7 @@ func (r *record) execute(ctx context.Context, a *app, e execution) runner.Outcom
 	return runner.Run(ctx, runner.Config{
 		Plan: p, RunID: r.run.ID, Input: e.in.json, Files: e.in.files, Started: a.startedBy(e.bounds), Provider: e.provider,
 		Image: e.image, Ledger: r.ledger, Broker: b, Secrets: e.secrets, Objects: r.objects, LogDir: r.logsDir(),
-		Bundle: r.bundleFile, OwnVM: r.ownVM, VMGone: r.vmGone, SkipCollect: skip,
+		Bundle: r.bundleFile, Model: e.model, OwnVM: r.ownVM, VMGone: r.vmGone, SkipCollect: skip,
 		Admit: a.admit(r.run.ID, p),
 	})
 }

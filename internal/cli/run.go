@@ -48,6 +48,7 @@ func newRunCmd(a *app) *cobra.Command {
 	flags.StringArrayVar(&o.inputs, "input", nil, "`NAME=VALUE` of the run's input; NAME=@FILE for a file")
 	flags.StringVar(&o.inputFile, "input-file", "", "read the input from `FILE`, a JSON object (- for stdin)")
 	flags.String("sandbox", "", "where VMs come from: microvm (default)")
+	flags.String("model", "", "ask `PROVIDER/NAME` in place of the plan's model")
 	flags.StringArrayVar(&o.approve, "approve", nil, "approve of calls of `ACTION` without asking (may be repeated)")
 	flags.BoolVar(&o.jsonl, "jsonl", false, "print the ledger as JSON lines on a terminal too")
 	flags.StringVar(&o.witness, "witness", "", "tell `CMD|URL` the run's head when it starts and ends; a CMD gets JSON on stdin")
@@ -67,7 +68,8 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := refuseUnsupported(t.plan); err != nil {
+	asked, err := modelOf(t.plan, a.cfg.Model)
+	if err != nil {
 		return err
 	}
 	provider, err := a.provider(t.plan)
@@ -77,7 +79,7 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err := a.refuseTooLarge(t); err != nil {
 		return err
 	}
-	bounds, err := a.judge(t, a.lockFile(arg), provider.Name())
+	bounds, err := a.judge(t.asking(asked), a.lockFile(arg), provider.Name())
 	if err != nil {
 		return err
 	}
@@ -112,6 +114,10 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	prompting, err := a.openModel(ctx, asked, a.resolver(secrets))
+	if err != nil {
+		return err
+	}
 	in, err := a.readInputs(t.plan, o.inputs, o.inputFile, secrets, rec.keepFile(a))
 	if err != nil {
 		return err
@@ -122,7 +128,7 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err := seal.begin(ctx, rec); err != nil {
 		return err
 	}
-	done := rec.execute(ctx, a, execution{t, provider, pin, in, secrets, out, bounds})
+	done := rec.execute(ctx, a, execution{t, provider, pin, in, secrets, out, prompting, bounds})
 	unsealed := seal.end(ctx, rec, done.RecordErr)
 	// Closed first, the ledger is printed to its end before anything is said about it.
 	if err := rec.ledger.Close(); done.RecordErr == nil {

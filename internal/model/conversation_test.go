@@ -192,3 +192,18 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 		require.Empty(t, s.Requests(), "a request without the key is not counted")
 	}
 }
+
+func TestKeptHere(t *testing.T) {
+	each(t, []modeltest.Reply{{}}, func(t *testing.T, m model.Model, s *modeltest.Server) {
+		why := errors.New("the disk is full")
+		asked := 0
+		_, _, err := m.Begin(task).Say(t.Context(), model.Turn{Text: "Hello?", MaxTokens: 100, Sending: func(body []byte) error {
+			asked++
+			require.Contains(t, string(body), "Hello?")
+			return why
+		}})
+		require.ErrorIs(t, err, why)
+		require.Equal(t, 1, asked)
+		require.Empty(t, s.Requests(), "what could not be recorded was not sent")
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
@@ -15,6 +16,10 @@ var ErrCut = errors.New("the answer broke off")
 // Failed is the fault that a failed exchange with a provider is. said is what the provider said of it, if anything; it is
 // data, and shown as that.
 func Failed(ctx context.Context, provider, name string, x Exchange, said string, err error) error {
+	var kept *unsent
+	if errors.As(err, &kept) {
+		return kept.why
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -44,16 +49,39 @@ func Failed(ctx context.Context, provider, name string, x Exchange, said string,
 	return fault.New(fault.Connection, "model provider %s answered %d%s: %s", provider, x.Status, tries, said)
 }
 
-// Again runs one exchange, and once more when its answer broke off: nothing has happened yet on its account.
-func Again(ctx context.Context, say func(context.Context) (Reply, error)) (Reply, Exchange, error) {
+// unsent is why a request was kept here.
+type unsent struct{ why error }
+
+func (u *unsent) Error() string { return u.why.Error() }
+
+// Again runs the exchange of a turn, and once or twice more when its answer broke off: nothing has happened yet on its account.
+func Again(ctx context.Context, t Turn, say func(context.Context) (Reply, error)) (Reply, Exchange, error) {
 	var x Exchange
-	ctx = Recorded(ctx, &x)
+	told := sync.OnceValue(func() error {
+		if t.Sending == nil {
+			return nil
+		}
+		return t.Sending(x.Request)
+	})
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var kept error
+	ctx = context.WithValue(ctx, recordingKey{}, recording{&x, func() error {
+		if why := told(); why != nil {
+			kept = &unsent{why}
+			cancel() // or the SDK would try again
+		}
+		return kept
+	}})
 	r, err := say(ctx)
 	for range cutRetries {
 		if !errors.Is(err, ErrCut) || x.Status != http.StatusOK || ctx.Err() != nil {
 			break
 		}
 		r, err = say(ctx)
+	}
+	if kept != nil {
+		err = kept
 	}
 	return r, x, err
 }

@@ -45,6 +45,9 @@ type Turn struct {
 	Text      string
 	Results   []Result
 	MaxTokens int // bounds the reply
+	// Sending is called once, with the bytes of the request before the first of them leaves; its error keeps them here. May
+	// be nil.
+	Sending func(request []byte) error
 }
 
 // Result answers one Call.
@@ -99,4 +102,17 @@ type Exchange struct {
 	Request, Response []byte
 	Status            int // of HTTP; 0: there was no answer
 	Attempts          int
+}
+
+// Price is what a million tokens cost, in US dollars.
+type Price struct {
+	In         float64 `json:"in" mapstructure:"in"`
+	Out        float64 `json:"out" mapstructure:"out"`
+	CacheRead  float64 `json:"cache_read" mapstructure:"cache_read"`
+	CacheWrite float64 `json:"cache_write" mapstructure:"cache_write"`
+}
+
+// Cost is an estimate of what the tokens cost, in US dollars.
+func (p Price) Cost(u Usage) float64 {
+	return (float64(u.In)*p.In + float64(u.Out)*p.Out + float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / 1e6
 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -43,26 +42,34 @@ func (w Wire) Client() *http.Client {
 	}
 }
 
-type exchangeKey struct{}
+type recordingKey struct{}
 
-// Recorded is a context in which the exchange that a Wire carries is kept in x.
-func Recorded(ctx context.Context, x *Exchange) context.Context {
-	return context.WithValue(ctx, exchangeKey{}, x)
+// recording is the exchange that a Wire keeps, and who is told before it begins.
+type recording struct {
+	*Exchange
+	sending func() error
+}
+
+func (r recording) begin(body []byte) error {
+	r.Request, r.Response, r.Status = body, nil, 0
+	r.Attempts++
+	return r.sending()
 }
 
 type recorder struct{ wire Wire }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	x, _ := req.Context().Value(exchangeKey{}).(*Exchange)
-	if x == nil {
+	x, ok := req.Context().Value(recordingKey{}).(recording)
+	if !ok {
 		return nil, errors.New("a request to a model provider outside a conversation")
 	}
 	body, err := readRequest(req)
 	if err != nil {
 		return nil, err
 	}
-	x.Request, x.Response, x.Status = body, nil, 0
-	x.Attempts++
+	if err := x.begin(body); err != nil {
+		return nil, err
+	}
 	req = req.Clone(req.Context())
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	if r.wire.Authorize != nil {
@@ -76,7 +83,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	x.Status = res.StatusCode
 	bounded(res.Header)
-	res.Body = &kept{ReadCloser: res.Body, x: x}
+	res.Body = &kept{ReadCloser: res.Body, x: x.Exchange}
 	return res, nil
 }
 

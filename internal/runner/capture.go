@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/secret"
@@ -111,6 +112,20 @@ func (c *capture) lastLine() ([]byte, bool) {
 	}
 	return lastLine(c.tail, int64(len(c.tail)) == c.scrubbed)
 }
+
+// ends are the first and the last bytes of the stream, up to each of both, and whether that is all of it. The head that
+// the capture remembers is that long at least.
+func (c *capture) ends(each int) (string, bool) {
+	if c.scrubbed <= int64(2*each) && c.scrubbed <= int64(len(c.tail)) {
+		return strings.ToValidUTF8(string(c.tail[int64(len(c.tail))-c.scrubbed:]), "\uFFFD"), true
+	}
+	head, tail := c.head[:min(len(c.head), each)], c.tail[len(c.tail)-min(len(c.tail), each):]
+	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", strings.ToValidUTF8(string(head), "\uFFFD"),
+		c.scrubbed-int64(len(head))-int64(len(tail)), strings.ToValidUTF8(string(tail), "\uFFFD")), false
+}
+
+// openKept opens what a capture has kept.
+func openKept(name string) (io.ReadCloser, error) { return os.Open(name) }
 
 // last is the end of the stream for a person.
 func (c *capture) last() []byte {

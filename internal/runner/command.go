@@ -24,29 +24,43 @@ type command struct {
 	stdout, stderr *capture
 }
 
-// command executes the step's entry point, which is the file script in the VM. The intent is durable before it begins.
-// The command is returned also with an error, with whatever it printed until then; it has a seq when it was begun. in
-// is nil for one without input, and left are the inputs that the environment has no room for.
-func (r *run) command(ctx context.Context, w sandbox.World, s plan.Step, script string, in *input, left []string, res *result) (*command, error) {
+// invocation is what a step executes in its world.
+type invocation struct {
+	argv []string
+	text string   // as the record has it
+	log  string   // name of its kept output
+	head int      // bytes of each stream's beginning that are remembered
+	in   *input   // nil: it has none
+	left []string // the inputs that the environment has no room for
+}
+
+// entry is the invocation of the step's entry point, which is the file script in the VM.
+func entry(s plan.Step, script string, in *input, left []string) invocation {
+	argv := append(append([]string{}, s.Entry.Argv...), script)
+	return invocation{argv: argv, text: shellText(argv), log: s.ID + ".1", head: maxHead, in: in, left: left}
+}
+
+// command executes an invocation. The intent is durable before it begins. The command is returned also with an error, with
+// whatever it printed until then; it has a seq when it was begun.
+func (r *run) command(ctx context.Context, w sandbox.World, s plan.Step, do invocation, res *result) (*command, error) {
 	c := &command{}
 	if r.LogDir != "" {
-		res.Log = filepath.Join(r.LogDir, s.ID+".1")
+		res.Log = filepath.Join(r.LogDir, do.log)
 	}
 	var err error
-	if c.stdout, err = r.newCapture(res.Log, "stdout", maxHead); err != nil {
+	if c.stdout, err = r.newCapture(res.Log, "stdout", do.head); err != nil {
 		return c, err
 	}
 	defer c.stdout.close()
-	if c.stderr, err = r.newCapture(res.Log, "stderr", 0); err != nil {
+	if c.stderr, err = r.newCapture(res.Log, "stderr", min(do.head, maxShown)); err != nil {
 		return c, err
 	}
 	defer c.stderr.close()
-	argv := append(append([]string{}, s.Entry.Argv...), script)
-	if c.seq, err = r.recordStart(s.ID, argv, in, left); err != nil {
+	if c.seq, err = r.recordStart(s.ID, do); err != nil {
 		return c, err
 	}
 	begun := r.Now()
-	c.res, err = w.Run(ctx, sandbox.Command{Argv: argv}, c.stdout, c.stderr)
+	c.res, err = w.Run(ctx, sandbox.Command{Argv: do.argv}, c.stdout, c.stderr)
 	c.symbolic = c.res.Symbolic
 	if closing := errors.Join(c.stdout.close(), c.stderr.close()); err == nil {
 		err = closing
@@ -75,18 +89,17 @@ func blame(ctx context.Context, err error) error {
 }
 
 // recordStart writes command.started, durably, with the digest of the input the command will find.
-func (r *run) recordStart(step string, argv []string, in *input, left []string) (int64, error) {
-	text := shellText(argv)
-	d := ledger.Data{"command": r.exact(text), "bytes": len(text)}
-	if in != nil {
-		given, err := r.keepJSON(json.RawMessage(in.json))
+func (r *run) recordStart(step string, do invocation) (int64, error) {
+	d := ledger.Data{"command": r.exact(do.text), "bytes": len(do.text)}
+	if do.in != nil {
+		given, err := r.keepJSON(json.RawMessage(do.in.json))
 		if err != nil {
 			return 0, err
 		}
 		d["input"] = given
 	}
-	if len(left) > 0 {
-		d["env_left_out"] = left
+	if len(do.left) > 0 {
+		d["env_left_out"] = do.left
 	}
 	return r.Ledger.Effect(ledger.CommandStarted, step, d)
 }

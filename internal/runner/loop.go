@@ -33,6 +33,7 @@ type run struct {
 	results map[string]*result // of ended steps; nil while one runs
 	running int
 	ended   chan *result
+	spent   spent
 	failure *Failure // the first
 	broken  error    // the record failed: nothing new starts, what runs is ended, nothing is finished
 	stop    context.CancelCauseFunc

@@ -39,7 +39,8 @@ type Config struct {
 	LogDir   string          // where captured output goes; "": nowhere
 	// Bundle opens one pinned file of a skill, or, with skill "", the setup script: exactly the bytes that were frozen.
 	Bundle func(skill string, file plan.File) (io.ReadCloser, error)
-	// Prompt works a model step; nil refuses such steps. Call works an action step; nil: the broker makes its call.
+	Model  Prompting // works model steps
+	// Prompt works a model step in place of the model; Call works an action step, nil: the broker makes its call.
 	Prompt, Call Worker
 	// OwnVM is told the id of a VM before anything is waited for; its error ends the VM again. VMGone is told that the
 	// VM is no more; its error changes nothing, since whoever looks for the VM will not find it. Both may be nil.

@@ -87,7 +87,7 @@ func (r *run) runSetup(ctx context.Context, w sandbox.World, s plan.Step, res *r
 	}}); err != nil {
 		return r.failureOf(ctx, s, fmt.Errorf("filling /workspace/%s: %w", setup, err))
 	}
-	cmd, err := r.command(ctx, w, s, path.Join("/workspace", setup, s.Entry.Path), nil, nil, res)
+	cmd, err := r.command(ctx, w, s, entry(s, path.Join("/workspace", setup, s.Entry.Path), nil, nil), res)
 	return r.commandFailure(ctx, s, cmd, err, res)
 }
 

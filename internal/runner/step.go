@@ -28,9 +28,12 @@ func (r *run) step(runCtx context.Context, s plan.Step, up map[string]*result, r
 		return &Failure{Kind: fault.Input, Err: err}
 	}
 	var f *Failure
-	if s.Kind == plan.Script {
+	switch {
+	case s.Kind == plan.Script:
 		f = r.script(runCtx, s, skill, in, up, res)
-	} else {
+	case s.Kind == plan.Prompt && r.Prompt == nil:
+		f = r.prompt(runCtx, s, skill, in, up, res)
+	default:
 		f = r.outside(runCtx, s, in, res)
 	}
 	if f != nil {
@@ -56,9 +59,6 @@ func (r *run) outside(runCtx context.Context, s plan.Step, in *input, res *resul
 		if work = r.Call; work == nil {
 			work = r.action
 		}
-	}
-	if work == nil {
-		return &Failure{Kind: fault.Input, Err: fmt.Errorf("step %s: this version of joy does not run instruction skills yet", s.ID)}
 	}
 	out, err := work(ctx, s, in.tree)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *run) script(runCtx context.Context, s plan.Step, skill plan.Skill, in *
 			return r.failureOf(ctx, s, err)
 		}
 		defer func() { _ = r.leave(w) }()
-		cmd, err := r.command(ctx, w, s, path.Join("/workspace/skills", skill.Name, s.Entry.Path), in, left, res)
+		cmd, err := r.command(ctx, w, s, entry(s, path.Join("/workspace/skills", skill.Name, s.Entry.Path), in, left), res)
 		f := r.conclude(ctx, s, cmd, err, res)
 		if cmd.seq > 0 && !cmd.symbolic && !errors.Is(err, sandbox.ErrLost) {
 			if cf := r.collect(runCtx, w, s, cmd, res); f == nil {

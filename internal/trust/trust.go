@@ -66,6 +66,9 @@ type Model struct {
 // providers are the addresses of model providers that a model without base_url means.
 var providers = map[string]string{"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
+// ProviderURL is the address that a model provider has when a plan names none; "" when joy does not know it.
+func ProviderURL(provider string) string { return providers[provider] }
+
 // OfDir is the subject of the project at dir (absolute). A single bundle, without a joy.yaml, names nothing. Errors are
 // those of agent.Parse.
 func OfDir(dir string) (Subject, error) {

@@ -86,7 +86,7 @@ func (c *conversation) Say(ctx context.Context, t model.Turn) (model.Reply, mode
 	c.params.Messages = append(c.params.Messages, sdk.NewUserMessage(blocks...))
 	c.params.MaxTokens = int64(t.MaxTokens)
 	var said sdk.Message
-	reply, x, err := model.Again(ctx, func(ctx context.Context) (model.Reply, error) {
+	reply, x, err := model.Again(ctx, t, func(ctx context.Context) (model.Reply, error) {
 		var err error
 		if said, err = c.stream(ctx); err != nil {
 			return model.Reply{}, err

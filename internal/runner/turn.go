@@ -1,0 +1,128 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"sync"
+
+	"github.com/joystream-ai/joy/internal/digest"
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ledger"
+	"github.com/joystream-ai/joy/internal/model"
+)
+
+// maxReply bounds one reply of a model, in tokens.
+const maxReply = 16_000
+
+// spent is what the model steps of a run have used together.
+type spent struct {
+	mu   sync.Mutex
+	used model.Usage
+	cost float64
+}
+
+// left is how long a reply may be; an error when the run has used what it may.
+func (r *run) left() (int, error) {
+	r.spent.mu.Lock()
+	defer r.spent.mu.Unlock()
+	limit := r.Model
+	tokens := limit.MaxTokens - r.spent.used.Total()
+	if tokens <= 0 {
+		return 0, fault.New(fault.Agent, "the run has used %d tokens of %d", r.spent.used.Total(), limit.MaxTokens).WithHint("raise model.max_tokens in joy.yaml and build again")
+	}
+	if limit.Price != nil && limit.MaxCost > 0 {
+		dollars := limit.MaxCost - r.spent.cost
+		if dollars <= 0 {
+			return 0, fault.New(fault.Agent, "the run has cost about $%.2f of $%.2f", r.spent.cost, limit.MaxCost).WithHint("raise model.max_cost in joy.yaml and build again")
+		}
+		if limit.Price.Out > 0 {
+			tokens = min(tokens, int64(math.Ceil(dollars/limit.Price.Out*1e6)))
+		}
+	}
+	return int(min(tokens, maxReply)), nil
+}
+
+func (r *run) spend(u model.Usage) {
+	r.spent.mu.Lock()
+	defer r.spent.mu.Unlock()
+	r.spent.used = r.spent.used.Add(u)
+	if r.Model.Price != nil {
+		r.spent.cost += r.Model.Price.Cost(u)
+	}
+}
+
+// say is one turn: what goes out is durable on record before it does, and what came back is kept, scrubbed.
+func (t *talk) say(ctx context.Context, conv model.Conversation, n int, turn model.Turn) (model.Reply, error) {
+	r := t.run
+	var err error
+	if turn.MaxTokens, err = r.left(); err != nil {
+		return model.Reply{}, err
+	}
+	var asked int64
+	turn.Sending = func(body []byte) error {
+		kept, err := r.keepBytes(body)
+		if err != nil {
+			return err
+		}
+		asked, err = r.Ledger.Effect(ledger.ModelRequested, t.step.ID, ledger.Data{
+			"turn": n, "provider": r.Model.Provider, "model": r.Model.Name, "request": kept, "max_tokens": turn.MaxTokens,
+		})
+		return err
+	}
+	begun := r.Now()
+	reply, x, err := conv.Say(ctx, turn)
+	if asked == 0 {
+		return reply, err // nothing left this machine
+	}
+	r.spend(reply.Usage)
+	kept, kerr := r.keepBytes(x.Response)
+	if kerr != nil {
+		return reply, kerr
+	}
+	d := ledger.Data{"of": asked, "turn": n, "ms": r.took(begun), "attempts": x.Attempts, "status": x.Status, "response": kept}
+	if err != nil {
+		d["error"] = r.text(err.Error())
+	} else {
+		t.describe(d, reply)
+	}
+	if _, rerr := r.Ledger.Append(ledger.ModelReplied, t.step.ID, d); rerr != nil {
+		return reply, rerr
+	}
+	return reply, err
+}
+
+// describe is what the record says of a reply beside its bytes.
+func (t *talk) describe(d ledger.Data, reply model.Reply) {
+	u := reply.Usage
+	d["model"], d["stop"], d["calls"] = t.run.text(reply.Model), string(reply.Stop), len(reply.Calls)
+	d["tokens"] = ledger.Data{"in": u.In, "out": u.Out, "cache_read": u.CacheRead, "cache_write": u.CacheWrite}
+	if p := t.run.Model.Price; p != nil {
+		d["cost_microdollars"] = int64(math.Round(p.Cost(u) * 1e6))
+	}
+}
+
+// keepBytes stores what went over a wire, scrubbed, and says what an entry holds of it.
+func (r *run) keepBytes(body []byte) (ledger.Data, error) {
+	kept, hits := r.Secrets.Redact(body)
+	d := ledger.Data{"sha256": digest.Bytes(kept), "bytes": len(kept)}
+	if len(hits) > 0 {
+		d["scrubbed"] = true
+	}
+	var err error
+	if r.Objects != nil {
+		_, err = r.Objects.PutBytes(kept)
+	}
+	return d, err
+}
+
+// unfenced is text without the code fence that models like to put around JSON.
+func unfenced(text []byte) []byte {
+	text = bytes.TrimSpace(text)
+	inner, ok := bytes.CutSuffix(text, []byte("```"))
+	if !ok || !bytes.HasPrefix(inner, []byte("```")) {
+		return text
+	}
+	_, inner, _ = bytes.Cut(inner, []byte("\n"))
+	return bytes.TrimSpace(inner)
+}
