@@ -71,8 +71,12 @@ type imageFileJSON struct {
 	Size   int64  `json:"size"`
 }
 
-// writeWhole writes a file that is there whole or as it was before.
+// writeWhole writes a file that is there whole or as it was before. What is there and is no ordinary file stays: a device
+// would be replaced, not written to.
 func (a *app) writeWhole(path string, write func(io.Writer) error) (size int64, err error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return 0, fault.New(fault.Input, "%s is not an ordinary file, and is not replaced", path)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
 		return 0, fault.Wrap(fault.Input, err, "write %s", path)

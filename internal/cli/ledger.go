@@ -23,7 +23,7 @@ func newLedgerCmd(a *app) *cobra.Command {
 			"  joy ledger show --step render\n"+
 			"  joy ledger verify",
 		newLedgerListCmd(a), newLedgerShowCmd(a), newLedgerDiffCmd(a), newLedgerExplainCmd(a),
-		newLedgerVerifyCmd(a), newLedgerProveCmd(a), newLedgerKeyCmd(a))
+		newLedgerVerifyCmd(a), newLedgerProveCmd(a), newLedgerExportCmd(a), newLedgerKeyCmd(a))
 }
 
 // openLedger opens what a person named: a file, or a run of the project by its id, a part of it, or nothing for the

@@ -6,6 +6,11 @@
 package notekey
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -46,6 +51,21 @@ type Public struct {
 
 // String is the key as Parse reads it: one line without white space.
 func (k Public) String() string { return k.text }
+
+// PEM is the key as tools of other makes read it: a SubjectPublicKeyInfo of Ed25519 (RFC 8410) between the lines of RFC
+// 7468. It says nothing of whose key it is.
+func (k Public) PEM() (string, error) {
+	parts := strings.SplitN(k.text, "+", 3) // the last is base64, which may hold a "+"
+	raw, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
+	if err != nil || len(raw) != 1+ed25519.PublicKeySize { // the first byte is the algorithm, which Parse has checked
+		return "", k.purpose.bad(errors.New("it is no Ed25519 key"), "write the public key of %s", k.purpose.owner)
+	}
+	der, err := x509.MarshalPKIXPublicKey(ed25519.PublicKey(raw[1:]))
+	if err != nil {
+		return "", k.purpose.bad(err, "write the public key of %s", k.purpose.owner)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), nil
+}
 
 // Owner is the key's name without its purpose. It is a claim: what tells is the key.
 func (k Public) Owner() string { return strings.TrimPrefix(k.Name(), k.purpose.prefix) }
