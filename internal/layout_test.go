@@ -59,16 +59,17 @@ var house = []room{
 	{2, "state", "fault"},                                 // .joy and the index of live runs
 
 	{1, "ledger/export", "ledger/verify plan notekey digest fault term"}, // ledgers in the formats of other tools
-	{1, "agent", "policy digest fault"},                                  // joy.yaml
-	{1, "skill", "policy digest fault"},                                  // one bundle, with evidence
-	{1, "signature", "plan notekey fault"},                               // who stands for a plan
-	{1, "plan", "policy digest fault"},                                   // joy.lock
-	{1, "egress", "policy fault"},                                        // the hosts a plan grants, and nothing else
-	{1, "schema", "fault"},                                               // a value against a JSON Schema
-	{1, "ledger", "notekey digest fault"},                                // append, recover, seal
-	{1, "ledger/account", "ledger/verify"},                               // what ledgers tell of runs
-	{1, "ledger/verify", ""},                                             // read and check; shares nothing with the writer
-	{1, "artifact", "policy digest fault"},                               // what a step left in out/
+
+	{1, "agent", "policy digest fault"},    // joy.yaml
+	{1, "skill", "policy digest fault"},    // one bundle, with evidence
+	{1, "signature", "plan notekey fault"}, // who stands for a plan
+	{1, "plan", "policy digest fault"},     // joy.lock
+	{1, "egress", "policy fault"},          // the hosts a plan grants, and nothing else
+	{1, "schema", "fault"},                 // a value against a JSON Schema
+	{1, "ledger", "notekey digest fault"},  // append, recover, seal
+	{1, "ledger/account", "ledger/verify"}, // what ledgers tell of runs
+	{1, "ledger/verify", ""},               // read and check; shares nothing with the writer
+	{1, "artifact", "policy digest fault"}, // what a step left in out/
 
 	{0, "guestproto", "policy fault"}, // the bytes between host and guest
 	{0, "witness", "fault"},           // somebody outside who is told a head

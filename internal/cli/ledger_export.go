@@ -104,7 +104,7 @@ func (a *app) ledgerExport(args []string, format export.Format, seal, out string
 	write := func(w io.Writer) error { return a.exportTo(w, body, format, run, shown) }
 	var size int64
 	if toStdout(out) {
-		err = write(a.out)
+		err = write(a.out.raw) // the formats see to what a terminal would act on
 	} else {
 		size, err = a.writeWhole(a.abs(out), write)
 	}
@@ -120,8 +120,7 @@ func (a *app) ledgerExport(args []string, format export.Format, seal, out string
 	case a.json:
 		return a.printJSON(exportedJSON{"joy.ledger-exported/1", v.Run, string(v.State), format.Name, out, size})
 	}
-	_, err = fmt.Fprintf(a.out, "%s tells run %s as %s, %s\n", out, v.Run, format.Name, sizeText(size))
-	return err
+	return a.out.Printf("%s tells run %s as %s, %s", out, v.Run, format.Name, sizeText(size))
 }
 
 // exportTo reads the ledger again, and refuses one that is no longer what was judged.

@@ -87,7 +87,7 @@ func written(t testing.TB, records []record) []byte {
 		require.NoError(t, err)
 	}
 	if records[len(records)-1].typ == ledger.RunFinished {
-		_, err = w.Seal(workspaceKey(t, "acme"))
+		_, err = w.Seal(workspaceKey(t, "acme"), nil)
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.Close())

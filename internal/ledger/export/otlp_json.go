@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"unicode"
-	"unicode/utf16"
+
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // The part of TracesData that joy writes, in the JSON encoding of OTLP: ids are hex and 64-bit integers decimal strings
@@ -119,25 +119,5 @@ func plainJSON(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("write JSON: %w", err)
 	}
-	raw := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	if bytes.IndexFunc(raw, hidden) < 0 {
-		return raw, nil
-	}
-	out := make([]byte, 0, len(raw)+64)
-	for _, r := range string(raw) {
-		switch {
-		case !hidden(r):
-			out = append(out, string(r)...)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-	}
-	return out, nil
-}
-
-func hidden(r rune) bool {
-	return r == 0x7f || r > 0x7f && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+	return term.JSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
