@@ -53,6 +53,8 @@ func (s *Server) handler() http.Handler {
 		"GET /sandboxes/{id}/logs":        s.notOffered,
 		"GET /v2/sandboxes/{id}/logs":     s.notOffered,
 		"GET /sandboxes/{id}/metrics":     s.notOffered,
+		"GET /templates/{id}":             s.getTemplate,
+		"GET /templates/{id}/{more}":      s.getTemplate, // aliases/NAME and ID/tags: a pattern each would clash
 	} {
 		control.HandleFunc(pattern, s.guarded(do))
 	}

@@ -198,7 +198,7 @@ func TestList(t *testing.T) {
 		"/v2/sandboxes?metadata=" + twice(twice("n="+url.QueryEscape("x=y&z"))): {ids[2]},
 		"/v2/sandboxes?metadata=" + twice("owner=c"):                            {},
 		"/v2/sandboxes?state=paused":                                            {},
-		"/v2/sandboxes?state=running,paused&template=base":                      {ids[2], ids[1], ids[0]},
+		"/v2/sandboxes?state=running,paused&template=" + TemplateID("base"):     {ids[2], ids[1], ids[0]},
 		"/v2/sandboxes?template=other":                                          {},
 		"/v2/sandboxes?startedAfter=2026-01-01T00:00:00Z":                       {ids[2], ids[1], ids[0]},
 		"/v2/sandboxes?startedAfter=2226-01-01T00:00:00Z":                       {},
@@ -230,4 +230,27 @@ func TestList(t *testing.T) {
 		}
 	}
 	require.Equal(t, ids, paged)
+}
+
+func TestTemplates(t *testing.T) {
+	k := talk(t, Options{Templates: []string{"base", "acme/joy"}})
+	id := TemplateID("acme/joy")
+	a := k.api("GET", "/templates/aliases/acme%2Fjoy", "")
+	is(t, 200, a)
+	require.JSONEq(t, `{"templateID":"`+id+`","public":false}`, a.body)
+	first := k.Build("acme/joy")
+	require.Contains(t, k.api("GET", "/templates/"+id+"/tags", "").body, `"buildID":"`+first+`"`)
+	k.Rebuild("acme/joy")
+	require.NotEqual(t, first, k.Build("acme/joy"))
+	require.Contains(t, k.api("GET", "/templates/"+id, "").body, `"buildID":"`+k.Build("acme/joy")+`"`)
+	for _, path := range []string{"/templates/none", "/templates/aliases/none", "/templates/none/tags", "/templates/aliases/base:default"} {
+		is(t, 404, k.api("GET", path, ""))
+	}
+	for _, name := range []string{"acme/joy", "acme/joy:default", id, id + ":default"} {
+		k.create(`{"templateID":"` + name + `","timeout":60}`)
+	}
+	is(t, 400, k.api("POST", "/v2/sandboxes", `{"templateID":"acme/joy:other"}`))
+	for _, sb := range k.Sandboxes() {
+		require.Equal(t, id, sb.Template)
+	}
 }

@@ -100,8 +100,11 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, v version) error
 	return nil
 }
 
-// check gives the lease that a request asks for.
+// check gives the lease that a request asks for, and makes its template an id.
 func (s *Server) check(req *createRequest, v version) (time.Duration, error) {
+	s.mu.Lock()
+	t := s.template(req.TemplateID)
+	s.mu.Unlock()
 	seconds := defaultTimeout[v]
 	if req.Timeout != nil {
 		seconds = *req.Timeout
@@ -110,7 +113,7 @@ func (s *Server) check(req *createRequest, v version) (time.Duration, error) {
 	switch {
 	case req.TemplateID == "":
 		return 0, refuse(http.StatusBadRequest, `Error when validating request: property "templateID" is missing`)
-	case !slices.Contains(s.opts.Templates, req.TemplateID):
+	case t == nil:
 		status := map[version]int{v1: http.StatusNotFound, v2: http.StatusBadRequest}[v]
 		return 0, refuse(status, "template '%s' not found", req.TemplateID)
 	case seconds <= 0:
@@ -120,6 +123,7 @@ func (s *Server) check(req *createRequest, v version) (time.Duration, error) {
 	case req.AutoPause || req.AutoResume != nil && req.AutoResume.Enabled || req.VolumeMounts != nil || req.MCP != nil:
 		return 0, refuse(http.StatusBadRequest, "autoPause, autoResume, mcp and volumeMounts are not offered by this server")
 	}
+	req.TemplateID = TemplateID(t.name)
 	return lease, req.Network.check(req.Secure)
 }
 

@@ -75,14 +75,14 @@ func (Namespaces) Start(context.Context) (Machine, error) {
 // command starts the program that is open as descriptor program, as the first process of namespaces of its own. Who is
 // not root needs newuidmap(1) for more than one user, which unshare(1) calls.
 func command(program int) *exec.Cmd {
-	path, name := fmt.Sprintf("/proc/self/fd/%d", program), "machine"
+	path := fmt.Sprintf("/proc/self/fd/%d", program)
 	if os.Geteuid() != 0 {
 		return exec.Command("unshare", "--user", "--map-root-user", "--map-auto", "--mount", "--pid", "--net", "--ipc", "--uts", //nolint:noctx // ends with its machine
-			"--cgroup", "--fork", "--kill-child", "sh", "-c", `exec -a "$1" "$0"`, path, name)
+			"--cgroup", "--fork", "--kill-child", path)
 	}
 	mapping := []syscall.SysProcIDMap{{ContainerID: 0, HostID: firstID, Size: ids}}
 	return &exec.Cmd{
-		Path: path, Args: []string{name},
+		Path: path, Args: []string{"machine"},
 		SysProcAttr: &syscall.SysProcAttr{
 			Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
 				unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP,

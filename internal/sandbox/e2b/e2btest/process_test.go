@@ -46,6 +46,22 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// HTTP/1 may cut an answer that begins before its request has ended; none of these may be.
+func TestManyShortCommands(t *testing.T) {
+	b := talk(t, Options{}).create(plain)
+	for i := range 8 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			mine := &box{&talker{b.Server, t}, b.ID, b.Token}
+			for range 40 {
+				h := mine.run(`exit 3`, nil)
+				require.Contains(t, h.end, `"exitCode":3`)
+				require.True(t, h.closed)
+			}
+		})
+	}
+}
+
 func TestStartRefuses(t *testing.T) {
 	b := talk(t, Options{}).create(plain)
 	for name, c := range map[string]struct {

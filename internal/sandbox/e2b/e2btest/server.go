@@ -17,7 +17,7 @@ import (
 // Options of a server. The zero value of a field means its default.
 type Options struct {
 	Runner    Runner        // what makes machines (Namespaces)
-	Templates []string      // what may be created ("base")
+	Templates []string      // names of what may be created, name or team/name ("base")
 	Most      int           // how many sandboxes may live at once (20)
 	Longest   time.Duration // how long one may live, however often it is extended (1 h)
 	Rate      int           // control plane requests per second; 0 is no limit
@@ -36,6 +36,7 @@ type Server struct {
 
 	mu        sync.Mutex
 	sandboxes map[string]*live
+	templates []*template
 	making    int // sandboxes whose machine is being made; they count against Most
 	closed    bool
 	ends      []error // of machines that did not end as they should
@@ -56,8 +57,14 @@ func Start(t testing.TB, opts Options) *Server {
 	if opts.Longest == 0 {
 		opts.Longest = time.Hour
 	}
+	if _, err := daemon(); err != nil { // not within the time that a client gives its first sandbox
+		t.Fatalf("e2btest: %v", err)
+	}
 	s := &Server{Key: "e2b_" + randomHex(40), opts: opts, sandboxes: map[string]*live{}}
 	s.pace.rate = opts.Rate
+	for _, name := range opts.Templates {
+		s.templates = append(s.templates, &template{name: name, at: time.Now()})
+	}
 	s.http = httptest.NewServer(s.faults.around(s.handler()))
 	s.URL = s.http.URL
 	t.Cleanup(func() {
@@ -96,7 +103,7 @@ func (s *Server) Env() []string {
 // Sandbox is what a test may know of a live sandbox.
 type Sandbox struct {
 	ID       string
-	Template string
+	Template string // id
 	Metadata map[string]string
 	Started  time.Time // by this machine's clock, whatever Skew is
 	End      time.Time // when its lease ends

@@ -8,21 +8,18 @@ import (
 	"path/filepath"
 )
 
-// What the program is called is what it does.
-const (
-	nameNamespace = "machine" // first process of a machine made of namespaces
-	nameDaemon    = "envd"    // the daemon, its child
-)
+// nameDaemon is what the daemon is called. The first process of a machine starts it.
+const nameDaemon = "envd"
 
 func main() {
 	var err error
 	switch name := filepath.Base(os.Args[0]); {
 	case name == nameDaemon:
 		err = serve()
-	case os.Getpid() == 1 && name == nameNamespace:
-		err = runNamespace()
 	case os.Getpid() == 1 && name == nameVM:
 		err = runVM()
+	case os.Getpid() == 1:
+		err = runNamespace()
 	default:
 		err = fmt.Errorf("envd is started by e2btest alone, not as %q", name)
 	}
