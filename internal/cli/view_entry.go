@@ -24,6 +24,8 @@ var leads = map[string][]string{
 	"sandbox.lost":         {"reason"},
 	"command.started":      {"command"},
 	"command.finished":     {"exit", "ended_by", "signal", "reason"},
+	"model.requested":      {"provider", "model"},
+	"model.replied":        {"stop", "model", "error"},
 	"tool.requested":       {"action"},
 	"tool.returned":        {"action", "error"},
 	"tool.denied":          {"action", "reason"},

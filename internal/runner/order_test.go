@@ -105,5 +105,5 @@ func TestWithoutAWorkerAStepIsRefused(t *testing.T) {
 	out := r.finished(t)
 	require.Equal(t, Failed, out.Status)
 	require.Equal(t, fault.Input, out.Failure.Kind)
-	require.ErrorContains(t, out.Failure.Err, "instruction skills")
+	require.ErrorContains(t, out.Failure.Err, "is worked by a model, and the run has none")
 }
