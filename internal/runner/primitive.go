@@ -130,7 +130,6 @@ func (t *talk) writeFile(ctx context.Context, in fileInput) (string, error) {
 	if len(in.Content) > maxWritten {
 		return "", complaint("the content is %d bytes, of at most %d", len(in.Content), maxWritten)
 	}
-	sum := sha256.Sum256([]byte(in.Content))
 	err = t.world.Put(ctx, path.Dir(name), []sandbox.File{{Path: path.Base(name), Mode: 0o644, Size: int64(len(in.Content)), Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(in.Content)), nil
 	}}})
@@ -140,9 +139,12 @@ func (t *talk) writeFile(ctx context.Context, in fileInput) (string, error) {
 	if err != nil {
 		return "", complaint("it could not be written: %v", err)
 	}
-	_, err = t.run.Ledger.Append(ledger.FileWritten, t.step.ID, ledger.Data{
-		"path": t.run.exact("/workspace/" + name), "bytes": len(in.Content), "sha256": "sha256:" + hex.EncodeToString(sum[:]),
-	})
+	d, err := t.run.keepBytes([]byte(in.Content))
+	if err != nil {
+		return "", err
+	}
+	d["path"] = t.run.exact("/workspace/" + name)
+	_, err = t.run.Ledger.Append(ledger.FileWritten, t.step.ID, d)
 	return fmt.Sprintf("%d bytes in /workspace/%s", len(in.Content), name), err
 }
 
