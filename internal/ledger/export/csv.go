@@ -60,7 +60,7 @@ var (
 	subjects = []string{
 		"command", "action", "name", "host", "skill", "secret", "path", "model", "token", "agent", "provider", "script", "kind", "to",
 	}
-	results = []string{"outcome", "status", "ended_by", "error", "reason", "by", "signal", "start", "in"}
+	results = []string{"outcome", "status", "ended_by", "error", "reason", "by", "signal", "start", "stop", "in"}
 )
 
 // said is what an entry is about and how that went.
@@ -97,7 +97,7 @@ func first(data map[string]any, names []string) string {
 }
 
 // bodies are members that are {bytes, sha256}, the one that says most first.
-var bodies = []string{"stdout", "output", "result", "arguments", "input"}
+var bodies = []string{"stdout", "output", "result", "arguments", "input", "response", "request"}
 
 // size is the bytes that an entry names: its own, or those of the first body.
 func size(e verify.Entry) string {

@@ -59,8 +59,11 @@ var story = []record{
 	{ledger.ToolReturned, "drop", ledger.Data{"of": 20, "action": "drive.upload", "ms": 30, "failed": false, "result": body(7)}},
 	{ledger.StepFinished, "drop", ledger.Data{"status": "succeeded", "ms": 50}},
 	{ledger.StepStarted, "tell", ledger.Data{"kind": "model", "skill": "write-summary", "bundle": ab, "vm": true}},
-	{ledger.ModelRequested, "tell", ledger.Data{"provider": "anthropic", "model": "claude-sonnet-5", "max_tokens": 1000}},
-	{ledger.ModelReplied, "tell", ledger.Data{"of": 24, "input_tokens": 120, "output_tokens": 33, "stop": "end_turn"}},
+	{ledger.ModelRequested, "tell", ledger.Data{"turn": 1, "provider": "anthropic", "model": "claude-sonnet-5", "max_tokens": 1000, "request": body(900)}},
+	{ledger.ModelReplied, "tell", ledger.Data{
+		"of": 24, "turn": 1, "ms": 70, "attempts": 1, "status": 200, "response": body(300), "model": "claude-sonnet-5-20260930", "stop": "end",
+		"calls": 0, "tokens": ledger.Data{"in": 20, "out": 33, "cache_read": 100, "cache_write": 3}, "cost_microdollars": 700,
+	}},
 	{ledger.StepFinished, "tell", ledger.Data{"status": "succeeded", "ms": 80}},
 	{ledger.SandboxDestroyed, "", ledger.Data{"of": 5, "verified": true}},
 	{ledger.RunFinished, "", ledger.Data{"outcome": "succeeded", "ms": 3250, "steps": ledger.Data{"succeeded": 3, "failed": 0, "skipped": 0}}},

@@ -67,10 +67,9 @@ var names = map[string]map[string]string{
 	"approval": {"action": "gen_ai.tool.name"},
 	"egress":   {"host": "server.address", "port": "server.port", "address": "network.peer.address"},
 	"model": { // #nosec G101 -- tokens of a model are no credentials
-		"provider": "gen_ai.provider.name", "model": "gen_ai.request.model", "answered": "gen_ai.response.model",
-		"response_model": "gen_ai.response.model", "id": "gen_ai.response.id", "input_tokens": "gen_ai.usage.input_tokens",
-		"output_tokens": "gen_ai.usage.output_tokens", "cache_read_tokens": "gen_ai.usage.cache_read.input_tokens",
-		"cache_write_tokens": "gen_ai.usage.cache_creation.input_tokens", "max_tokens": "gen_ai.request.max_tokens",
+		"provider": "gen_ai.provider.name", "model": "gen_ai.request.model", "max_tokens": "gen_ai.request.max_tokens",
+		"status": "http.response.status_code", "tokens.out": "gen_ai.usage.output_tokens",
+		"tokens.cache_read": "gen_ai.usage.cache_read.input_tokens", "tokens.cache_write": "gen_ai.usage.cache_creation.input_tokens",
 	},
 }
 
@@ -89,10 +88,13 @@ func describe(s *span, e verify.Entry) {
 		if !ok {
 			to = "joy." + family + "." + name
 		}
+		if e.Type == "model.replied" && name == "model" {
+			to = "gen_ai.response.model" // the one that answered
+		}
 		s.set(to, v)
 	})
-	if stop := e.String("stop"); family == "model" && stop != "" {
-		s.set("gen_ai.response.finish_reasons", []any{stop})
+	if e.Type == "model.replied" {
+		answered(s, e)
 	}
 	if e.Type == "step.started" && e.String("kind") == "model" {
 		s.set("gen_ai.agent.name", e.String("skill"))
@@ -100,6 +102,23 @@ func describe(s *span, e verify.Entry) {
 	if e.Type == "tool.requested" {
 		s.set("gen_ai.tool.type", "extension") // joy calls it, not who asked for the call
 	}
+}
+
+// answered says what the conventions derive from a reply: their input tokens are all, those from a cache among them.
+func answered(s *span, e verify.Entry) {
+	if stop := e.String("stop"); stop != "" {
+		s.set("gen_ai.response.finish_reasons", []any{stop})
+	}
+	tokens, ok := e.Data["tokens"].(map[string]any)
+	if !ok {
+		return
+	}
+	var total int64
+	for _, name := range []string{"in", "cache_read", "cache_write"} {
+		n, _ := tokens[name].(int64)
+		total += n
+	}
+	s.set("gen_ai.usage.input_tokens", total)
 }
 
 // familyOf is the part of a type before its dot.

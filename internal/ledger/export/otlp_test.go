@@ -81,8 +81,9 @@ func TestTrace(t *testing.T) {
 	require.Equal(t, byName["invoke_agent tell"].SpanID(), chat.ParentSpanID())
 	require.Equal(t, map[string]any{
 		"gen_ai.operation.name": "chat", "gen_ai.provider.name": "anthropic", "gen_ai.request.model": "claude-sonnet-5",
-		"gen_ai.request.max_tokens": int64(1000), "gen_ai.usage.input_tokens": int64(120), "gen_ai.usage.output_tokens": int64(33),
-		"gen_ai.response.finish_reasons": []any{"end_turn"},
+		"gen_ai.request.max_tokens": int64(1000), "gen_ai.usage.input_tokens": int64(123), "gen_ai.usage.output_tokens": int64(33),
+		"gen_ai.usage.cache_read.input_tokens": int64(100), "gen_ai.usage.cache_creation.input_tokens": int64(3),
+		"gen_ai.response.model": "claude-sonnet-5-20260930", "gen_ai.response.finish_reasons": []any{"end"},
 	}, only(attrs(chat), "gen_ai.*"))
 
 	for _, s := range list {
