@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,7 +47,7 @@ func (a *app) exportImage(ctx context.Context, name, file string, o image.Export
 	}
 	path := a.abs(file)
 	o.TempDir = filepath.Dir(path)
-	size, err := a.writeWhole(path, func(w io.Writer) error {
+	size, err := a.writeWhole(path, 0o644, func(w io.Writer) error {
 		view := a.watchPhases()
 		defer view.end()
 		o.Progress = view.tell
@@ -73,7 +74,7 @@ type imageFileJSON struct {
 
 // writeWhole writes a file that is there whole or as it was before. What is there and is no ordinary file stays: a device
 // would be replaced, not written to.
-func (a *app) writeWhole(path string, write func(io.Writer) error) (size int64, err error) {
+func (a *app) writeWhole(path string, mode fs.FileMode, write func(io.Writer) error) (size int64, err error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return 0, fault.New(fault.Input, "%s is not an ordinary file, and is not replaced", path)
 	}
@@ -88,7 +89,7 @@ func (a *app) writeWhole(path string, write func(io.Writer) error) (size int64, 
 	}
 	st, err := f.Stat()
 	if err == nil {
-		err = f.Chmod(0o644)
+		err = f.Chmod(mode)
 	}
 	if err == nil {
 		err = f.Close()

@@ -106,7 +106,7 @@ func (a *app) ledgerExport(args []string, format export.Format, seal, out string
 	if toStdout(out) {
 		err = write(a.out.raw) // the formats see to what a terminal would act on
 	} else {
-		size, err = a.writeWhole(a.abs(out), write)
+		size, err = a.writeWhole(a.abs(out), 0o644, write)
 	}
 	if err != nil {
 		return err

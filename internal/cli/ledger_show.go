@@ -27,7 +27,9 @@ type showOptions struct {
 
 	since, at, file string // as they were written
 	follow          bool
-	local           bool // no zone was named
+	html            bool
+	out             string // of html
+	local           bool   // no zone was named
 }
 
 // quickAbove is the size, in bytes, from which on a ledger is no longer verified whole before a part of it is shown: it
@@ -45,14 +47,20 @@ func newLedgerShowCmd(a *app) *cobra.Command {
 			"With --json the lines are printed as they stand in the ledger.\n\n" +
 			"--at finds the run that was active at a time, and shows what was under way and what happened then. A time is\n" +
 			"\"2026-11-24 18:03\", \"tuesday 18:03\", \"yesterday 9:00\", \"18:03\", \"10m ago\", or RFC 3339; it is of --tz, else\n" +
-			"of this machine's zone. When no run was active it names the nearest before and after, and ends with 2.",
+			"of this machine's zone. When no run was active it names the nearest before and after, and ends with 2.\n\n" +
+			"--html tells the run in one file for a browser, which loads nothing: times, commands and what they printed, calls,\n" +
+			"hosts, artifacts. It is written to -o, or to stdout when that is no terminal.",
 		Example: "  joy ledger show 20261124-180300-k3fq2a --step render --type command --full\n" +
+			"  joy ledger show --html -o run.html\n" +
 			"  joy ledger show --at 'tuesday 18:03' --tz Europe/Berlin\n" +
 			"  joy ledger show --file skills/render-report/render.py > ran.py",
 		Args:              argsBetween(0, 1, "one run or file"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := opts.check(cmd, tz, grep); err != nil {
+				return err
+			}
+			if err := opts.checkPage(cmd, a); err != nil {
 				return err
 			}
 			return a.ledgerShow(cmd.Context(), args, opts)
@@ -64,11 +72,16 @@ func newLedgerShowCmd(a *app) *cobra.Command {
 	flags.StringVar(&grep, "grep", "", "only entries that `REGEXP` finds something in: type, step, names and values")
 	flags.StringVar(&opts.since, "since", "", "only entries from `TIME` on; a time of day alone is of the day the run began")
 	flags.StringVar(&opts.at, "at", "", "what was under way and what happened at `TIME`, in whichever run was active")
-	flags.StringVar(&tz, "tz", "", "read and show times in `ZONE` (default: UTC, with --at this machine's)")
+	flags.StringVar(&tz, "tz", "", "read and show times in `ZONE` (default: UTC, with --at and --html this machine's)")
 	flags.BoolVar(&opts.full, "full", false, "everything an entry says, and all that commands printed")
 	flags.StringVar(&opts.file, "file", "", "print the bundle file `PATH`, byte for byte as it ran")
 	flags.BoolVar(&opts.follow, "follow", false, "go on while the run does; the ledger is looked at five times a second")
-	cmd.MarkFlagsMutuallyExclusive("at", "file", "follow")
+	flags.BoolVar(&opts.html, "html", false, "write one HTML file that tells the whole run")
+	flags.StringVarP(&opts.out, "output", "o", "", "write the HTML to `FILE` (- for stdout)")
+	cmd.MarkFlagsMutuallyExclusive("at", "file", "follow", "html")
+	for _, part := range []string{"step", "type", "grep", "since", "full"} {
+		cmd.MarkFlagsMutuallyExclusive("html", part)
+	}
 	cmd.MarkFlagsMutuallyExclusive("at", "since")
 	cmd.MarkFlagsMutuallyExclusive("follow", "full")
 	return cmd
@@ -114,6 +127,8 @@ func (a *app) ledgerShow(ctx context.Context, args []string, opts showOptions) e
 		return a.ledgerAt(args, opts)
 	case opts.file != "":
 		return a.ledgerBundleFile(args, opts.file)
+	case opts.html:
+		return a.ledgerPage(args, opts)
 	}
 	f, shown, err := a.openLedger(args)
 	if err != nil {

@@ -32,11 +32,16 @@ type verdict struct {
 // judgeLedger checks a ledger and holds it against everything there is: its seal, the place it lies in, the index, the witness.
 // The error is only that of reading.
 func (a *app) judgeLedger(f io.Reader, shown string, o verifyOptions) (verdict, error) {
-	v := verdict{file: shown}
 	rep, err := verify.Check(f, verify.Options{})
 	if err != nil {
-		return v, fault.Wrap(fault.Platform, err, "read ledger").At(shown, 0, 0)
+		return verdict{file: shown}, fault.Wrap(fault.Platform, err, "read ledger").At(shown, 0, 0)
 	}
+	return a.judgeReport(rep, shown, o)
+}
+
+// judgeReport holds what was found of a ledger's lines against everything else there is.
+func (a *app) judgeReport(rep verify.Report, shown string, o verifyOptions) (v verdict, err error) {
+	v.file = shown
 	ev := verify.Evidence{Keys: o.keys, Head: o.head}
 	dir := filepath.Dir(a.abs(shown))
 	if ev.Seal, err = a.readSeal(dir, o.seal); err != nil {
