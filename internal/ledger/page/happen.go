@@ -125,7 +125,7 @@ func (it *item) level() string {
 		if code, exited := it.end.Int("exit"); !exited || code != 0 {
 			return failed
 		}
-	case "tool.returned":
+	case "tool.returned", "model.replied":
 		if it.end.Data["failed"] == true || it.end.String("error") != "" {
 			return failed
 		}

@@ -152,3 +152,26 @@ func TestAPageOfALedgerOfOneLine(t *testing.T) {
 	s.at = s.at.Add(time.Hour)
 	has(t, words(s.page(nil)), "a run without a name")
 }
+
+// TestAModelsTurns holds that each turn is told with its bytes, and one that failed as a failure.
+func TestAModelsTurns(t *testing.T) {
+	s := tell(t)
+	s.add(0, ledger.RunStarted, "", ledger.Data{"agent": "weekly"})
+	ask := func(turn int) int64 {
+		return s.add(1, ledger.ModelRequested, "tell", ledger.Data{"turn": turn, "provider": "anthropic", "model": "m-1", "request": s.body(`{"say":"hello"}`)})
+	}
+	s.add(900, ledger.ModelReplied, "tell", ledger.Data{
+		"of": ask(1), "turn": 1, "ms": 900, "response": s.body(`{"text":"good day"}`), "tokens": ledger.Data{"in": 12, "out": 3},
+	})
+	s.add(1, ledger.FileWritten, "tell", ledger.Data{"path": "/workspace/out/a.md", "bytes": 9, "sha256": planDigest})
+	s.add(700, ledger.ModelReplied, "tell", ledger.Data{"of": ask(2), "turn": 2, "ms": 700, "error": "the model is overloaded"})
+	text := s.page(nil)
+	steps := words(between(t, text, `<div class="items">`, "</article>"))
+	for _, want := range []string{
+		"Model anthropic m-1, turn 1 900 ms", `"say": "hello"`, `"text": "good day"`, "tokens in 12, out 3", "File written /workspace/out/a.md",
+		"Model anthropic m-1, turn 2 failed 700 ms", "the model is overloaded",
+	} {
+		has(t, steps, want)
+	}
+	has(t, words(between(t, text, `id="trouble"`, "</section>")), "Model failed tell anthropic m-1, turn 2")
+}

@@ -34,6 +34,8 @@ var sorts = map[string]struct{ kind, label string }{
 	"tool.denied":        {"call", "Call denied"},
 	"tool.drifted":       {"call", "Tool drifted"},
 	"model.requested":    {"call", "Model"},
+	"file.read":          {"file", "File read"},
+	"file.written":       {"file", "File written"},
 	"approval.requested": {"approval", "Approval"},
 	"egress.allowed":     {"network", "Connection"},
 	"egress.denied":      {"network", "Network denied"},
@@ -80,6 +82,9 @@ func (v *view) title(it *item) string {
 		return line(strings.Join(words(e, "action", "destination"), " → "))
 	case "scrub.found":
 		return line(e.String("secret") + " in " + e.String("in"))
+	case "model.requested":
+		turn, _ := e.Int("turn")
+		return fmt.Sprintf("%s, turn %d", line(strings.Join(words(e, "provider", "model"), " ")), turn)
 	}
 	return line(cmp.Or(e.String("action"), e.String("path"), e.String("reason")))
 }
@@ -108,12 +113,16 @@ func (v *view) item(it *item) itemView {
 		v.command(it, &out)
 		return out
 	}
-	if args := claimOf(e.Data["arguments"]); args.bytes > 0 {
-		out.Bodies = append(out.Bodies, v.object("Arguments", args))
-	}
+	ends := map[string]any{}
 	if it.end != nil {
-		if result := claimOf(it.end.Data["result"]); result.bytes > 0 {
-			out.Bodies = append(out.Bodies, v.object("Result", result))
+		ends = it.end.Data
+	}
+	for _, b := range []struct {
+		name string
+		v    any
+	}{{"Arguments", e.Data["arguments"]}, {"Request", e.Data["request"]}, {"Result", ends["result"]}, {"Response", ends["response"]}} {
+		if c := claimOf(b.v); c.bytes > 0 {
+			out.Bodies = append(out.Bodies, v.object(b.name, c))
 		}
 	}
 	return out
@@ -146,7 +155,7 @@ func (v *view) ends(it *item) (list []string) {
 			list = append(list, strings.TrimSpace("ended by "+line(e.String("ended_by"))))
 		}
 		list = append(list, linesOf(words(e, "signal", "reason"))...)
-	case "tool.returned":
+	case "tool.returned", "model.replied":
 		if e.Data["failed"] == true || e.String("error") != "" {
 			list = append(list, "failed")
 		}
@@ -170,7 +179,7 @@ func linesOf(list []string) []string {
 }
 
 // hushed are members that are shown elsewhere in an item, or say nothing to a reader.
-var hushed = []string{"of", "ms", "command", "stdout", "stderr", "input", "arguments", "result", "exit", "failed", "up", "down"}
+var hushed = []string{"of", "ms", "command", "stdout", "stderr", "input", "arguments", "result", "request", "response", "exit", "failed", "up", "down"}
 
 // fields are the other members of both entries.
 func fields(start verify.Entry, end *verify.Entry) (list []fact) {

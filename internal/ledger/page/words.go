@@ -2,6 +2,8 @@ package page
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -116,7 +118,11 @@ func valueText(key string, v any) string {
 		if n, ok := v["bytes"].(int64); ok {
 			return sizeText(n)
 		}
-		return "…"
+		parts := make([]string, 0, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, line(name)+" "+valueText(name, v[name]))
+		}
+		return clip(strings.Join(parts, ", "))
 	}
 	return ""
 }
