@@ -31,10 +31,10 @@ var house = []room{
 	{4, "config", "fault term"}, // flags > JOY_* > the user's file; the only place that holds viper
 	{4, "doctor", "sandbox/microvm sandbox image queue state policy fault"}, // can this machine run agents
 
-	{3, "build", "agent skill plan schema policy digest fault"},                                                        // agent and skills to plan
-	{3, "runner", "plan sandbox model broker connection secret artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
-	{3, "sandbox/e2b/e2btest", "sandbox/microvm sandbox image image/squashfs policy fault"},                            // an E2B for tests
-	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest thread fault"},                  // a QEMU machine of joy's own
+	{3, "build", "agent skill plan schema policy digest fault"},                                                                  // agent and skills to plan
+	{3, "runner", "plan sandbox model broker connection secret container artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
+	{3, "sandbox/e2b/e2btest", "sandbox/microvm sandbox image image/squashfs policy fault"},                                      // an E2B for tests
+	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest thread fault"},                            // a QEMU machine of joy's own
 	{3, "model/anthropic", "model"},                               // Anthropic's wire
 	{3, "model/openai", "model"},                                  // OpenAI's, and of those who speak as it does
 	{3, "sandbox/sim", "sandbox policy fault"},                    // nothing happens, symbolically
@@ -55,7 +55,7 @@ var house = []room{
 	{2, "connection", "secret thread digest fault"},       // an outside service, kept at arm's length
 	{2, "queue", "state policy fault"},                    // who may have a VM now
 	{2, "sandbox", "policy fault"},                        // the contract of a VM
-	{2, "secret", "policy digest fault"},                  // names to values, late and for one origin; the scrubber
+	{2, "secret", "secret/rules policy digest fault"},     // names to values, late and for one origin; the scrubber
 	{2, "state", "fault"},                                 // .joy and the index of live runs
 
 	{1, "ledger/export", "ledger/verify plan notekey digest fault term"}, // ledgers in the formats of other tools
@@ -72,6 +72,8 @@ var house = []room{
 	{1, "ledger/verify", ""},               // read and check; shares nothing with the writer
 	{1, "artifact", "policy digest fault"}, // what a step left in out/
 
+	{0, "container", ""},              // files in files, within bounds
+	{0, "secret/rules", ""},           // credentials that nobody told, by their shape
 	{0, "guestproto", "policy fault"}, // the bytes between host and guest
 	{0, "witness", "fault"},           // somebody outside who is told a head
 	{0, "notekey", "fault"},           // the keys that joy signs with

@@ -27,7 +27,7 @@ var (
 	secretRule  = regexp.MustCompile(`^secret:[A-Za-z0-9_-]{1,64}$`)
 	imageRule   = regexp.MustCompile(`^(tiny|base|full|sha256:[0-9a-f]{64})$`)
 	envRule     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	ruleRule    = regexp.MustCompile(`^JOY-[A-Z0-9-]{1,60}$`)
+	ruleRule    = regexp.MustCompile(`^(?:JOY-[A-Z0-9-]{1,60}|[a-z0-9][a-z0-9-]{1,60})$`)
 	templRule   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./:-]{0,127}$`)
 	nameWords   = "1 to 64 of a-z, 0-9 and -"
 	secretWords = "a secret is named, never written: secret:NAME"

@@ -158,10 +158,15 @@ func (r *reader) allow(n *yaml.Node) []Allow {
 	r.list(n, "allow", func(n *yaml.Node) {
 		a := Allow{Pos: place(n)}
 		r.object(n, "an entry of allow", []field{
-			{"rule", true, func(n *yaml.Node) { a.Rule = r.matching(n, "rule", ruleRule, "it is an id such as JOY-CURL-SH").Value }},
+			{"rule", true, func(n *yaml.Node) {
+				a.Rule = r.matching(n, "rule", ruleRule, "it is an id such as JOY-CURL-SH, or of the scrubber such as generic-api-key").Value
+			}},
 			{"file", true, func(n *yaml.Node) { a.File = r.path(n, "file").Value }},
 			{"reason", true, func(n *yaml.Node) { a.Reason = r.string(n, "reason").Value }},
 		})
+		if ruleRule.MatchString(a.Rule) && !strings.HasPrefix(a.Rule, "JOY-") && !strings.HasPrefix(a.File, "out/") {
+			r.fail(n, "rule %q is the scrubber's: it is accepted in an artifact, with file: out/NAME; rules of joy begin with JOY-", a.Rule)
+		}
 		out = append(out, a)
 	})
 	return out

@@ -2,11 +2,13 @@ package broker
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
+	"github.com/joystream-ai/joy/internal/secret"
 )
 
 // fix adds the arguments that a grant fixes. The caller's own keep their bytes. What two readers may read in two ways is
@@ -48,6 +50,36 @@ func (b *Broker) keep(body []byte) (ledger.Data, error) {
 	}
 	_, err := b.cfg.Objects.PutSoon(kept)
 	return d, err
+}
+
+// clean is a server's answer as a step and the record get it: with every secret replaced, which is counted on record. A
+// credential that the answer brings along would otherwise be in the VM.
+func (b *Broker) clean(step, action string, raw json.RawMessage) (json.RawMessage, error) {
+	kept, hits := b.cfg.Secrets.Redact(raw)
+	if len(hits) == 0 {
+		return raw, nil
+	}
+	type found struct{ kind, name string }
+	counts, first := map[found]int{}, map[found]int64{}
+	var order []found
+	for _, h := range hits {
+		f := found{"secret", h.Name}
+		if h.Form == secret.Rule {
+			f.kind = "rule"
+		}
+		if counts[f]++; counts[f] == 1 {
+			order, first[f] = append(order, f), h.Offset
+		}
+	}
+	var errs []error
+	for _, f := range order {
+		_, err := b.cfg.Ledger.Append(ledger.ScrubFound, step, ledger.Data{"in": action, f.kind: f.name, "count": counts[f], "offset": first[f]})
+		errs = append(errs, err)
+	}
+	if !json.Valid(kept) {
+		errs = append(errs, fault.New(fault.Connection, "the answer holds what may be a secret, and is no JSON without it"))
+	}
+	return kept, errors.Join(errs...)
 }
 
 // maxText bounds the words of strangers in an entry, in bytes.

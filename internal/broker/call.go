@@ -55,7 +55,9 @@ func (b *Broker) Call(ctx context.Context, c Call) (connection.Result, error) {
 		d["error"] = b.text(err.Error())
 	} else {
 		var kept ledger.Data
-		kept, err = b.keep(res.Raw)
+		if res.Raw, err = b.clean(c.Step, t.action, res.Raw); err == nil {
+			kept, err = b.keep(res.Raw)
+		}
 		d["failed"], d["result"] = res.IsError, kept
 	}
 	_, rerr := b.cfg.Ledger.Append(ledger.ToolReturned, c.Step, d)

@@ -10,6 +10,7 @@ import (
 	"github.com/joystream-ai/joy/internal/connection"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
+	"github.com/joystream-ai/joy/internal/secret"
 )
 
 // open makes the connections and learns what they are trusted with. None is started yet; each is held to its pins at every
@@ -24,7 +25,7 @@ func (b *Broker) open(configs []connection.Config) {
 		for _, value := range append(values(cfg.Env), cfg.Bearer) {
 			// What is too short to be told from plain text was refused when it was resolved.
 			_ = b.credentials.Add("connection/"+name, value.Bytes())
-			if _, known := b.cfg.Secrets.Redact(value.Bytes()); len(known) > 0 {
+			if _, known := b.cfg.Secrets.Redact(value.Bytes()); len(known) > 0 && known[0].Form != secret.Rule {
 				b.named[known[0].Name] = true
 			}
 		}

@@ -92,8 +92,13 @@ func (b *Broker) callFor(ctx context.Context, g *grant, id string, granted plan.
 }
 
 // Explain is an error in words for a step: what it can do about it, and the server's own words. Where a server is, how
-// it is started and what it says on the side is the host's business.
-func Explain(err error) string {
+// it is started and what it says on the side is the host's business; so is a secret that it says in passing.
+func (b *Broker) Explain(err error) string {
+	clean, _ := b.cfg.Secrets.Redact([]byte(explain(err)))
+	return string(clean)
+}
+
+func explain(err error) string {
 	var said *jsonrpc.Error
 	switch kind := fault.KindOf(err); {
 	case errors.Is(err, connection.ErrUnknown):
@@ -167,7 +172,7 @@ func (b *Broker) postCall(w http.ResponseWriter, r *http.Request) {
 	raw, err := b.callFor(r.Context(), g, "", granted, p.Arguments)
 	if err != nil {
 		status, code := statusOf(err)
-		refuse(w, status, code, Explain(err))
+		refuse(w, status, code, b.Explain(err))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -75,7 +75,7 @@ func (b *Broker) callTool(r *http.Request, m message) (json.RawMessage, *rpcErro
 	}
 	raw, err := b.callFor(r.Context(), g, string(m.ID), granted, p.Arguments)
 	if err != nil {
-		return failed(err, m.modern), nil
+		return b.failed(err, m.modern), nil
 	}
 	return forward(raw, m.modern), nil
 }
@@ -94,8 +94,8 @@ func (b *Broker) denyUnknown(step, action string) error {
 }
 
 // failed is an error as a tool's answer.
-func failed(err error, isModern bool) json.RawMessage {
-	text, _ := json.Marshal(Explain(err))
+func (b *Broker) failed(err error, isModern bool) json.RawMessage {
+	text, _ := json.Marshal(b.Explain(err))
 	result := `{"content":[{"type":"text","text":` + string(text) + `}],"isError":true`
 	if isModern {
 		result += `,"resultType":"complete"`

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
@@ -34,6 +35,7 @@ type record struct {
 	ledger  *ledger.Writer
 	index   *state.Index
 	live    state.Live
+	key     []byte // for HMACs of what was scrubbed, of this run alone
 }
 
 // openRecord opens the stores of a project. begin makes the run itself; the caller closes the record in any case.
@@ -68,12 +70,21 @@ func (r *record) begin(t *target, tee io.Writer) (err error) {
 	if err := os.WriteFile(filepath.Join(r.run.Dir, build.LockName), t.lock, 0o600); err != nil {
 		return err
 	}
+	r.key = make([]byte, sha256.Size)
+	_, _ = rand.Read(r.key) // never fails
+	if err := os.WriteFile(filepath.Join(r.run.Dir, keyName), r.key, 0o600); err != nil {
+		return err
+	}
 	if r.ledger, err = ledger.Create(r.run.Dir, r.run.ID, t.plan.Digest, ledger.Options{Tee: tee}); err != nil {
 		return err
 	}
 	r.live = state.Live{Run: r.run.ID, StateDir: r.state.Path(), Process: state.Self(), Started: time.Now().UTC()}
 	return r.index.Put(r.live)
 }
+
+// keyName is the file of a run's key for HMACs. Who has it can tell whether some bytes are those that were scrubbed; it is no
+// part of what is exported.
+const keyName = "hmac.key"
 
 // logsDir is where the output of a run's commands is.
 func (r *record) logsDir() string { return filepath.Join(r.run.Dir, "logs") }
@@ -127,7 +138,7 @@ func (r *record) execute(ctx context.Context, a *app, e execution) runner.Outcom
 	}()
 	return runner.Run(ctx, runner.Config{
 		Plan: p, RunID: r.run.ID, Input: e.in.json, Files: e.in.files, Started: a.startedBy(e.bounds), Provider: e.provider,
-		Image: e.image, Ledger: r.ledger, Broker: b, Secrets: e.secrets, Objects: r.objects, LogDir: r.logsDir(),
+		Image: e.image, Ledger: r.ledger, Broker: b, Secrets: e.secrets, Objects: r.objects, LogDir: r.logsDir(), Key: r.key,
 		Bundle: r.bundleFile, Model: e.model, OwnVM: r.ownVM, VMGone: r.vmGone, SkipCollect: skip,
 		Admit: a.admit(r.run.ID, p),
 	})

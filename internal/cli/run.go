@@ -109,7 +109,7 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	secrets := secret.NewSet()
+	secrets := secret.NewScrubber()
 	out, err := a.openOutside(ctx, t, o.approve, secrets)
 	if err != nil {
 		return err

@@ -150,7 +150,13 @@ type E2BTemplate struct {
 	Build    string `json:"build"`
 }
 
-// Allow accepts one finding, with the author's reason.
+// OutDir is where, in an entry of allow, artifacts are: "out/report.pdf" is the artifact report.pdf of any step.
+const OutDir = "out"
+
+// RuleUnread is the rule of an artifact that is too large, or too deep, to be looked into.
+const RuleUnread = "JOY-UNREAD"
+
+// Allow accepts one finding, with the author's reason: of a bundle's file, or of the scrubber in an artifact.
 type Allow struct {
 	Rule   string `json:"rule"`
 	File   string `json:"file"`

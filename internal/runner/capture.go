@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/ledger"
-	"github.com/joystream-ai/joy/internal/secret"
 )
 
 const (
@@ -37,13 +34,14 @@ type capture struct {
 	head     []byte
 	tail     []byte // the end of the stream, without a gap
 	utf8     utf8Check
-	hits     map[string]int // by secret
+	finds    finds
+	mac      hash.Hash // of what the command printed; nil: no key
 	closed   bool
 }
 
 // newCapture keeps a stream in log.stream, when there is a log, and remembers its first bytes up to head.
 func (r *run) newCapture(log, stream string, head int) (*capture, error) {
-	c := &capture{sum: sha256.New(), hits: map[string]int{}, most: head}
+	c := &capture{sum: sha256.New(), finds: finds{}, mac: r.mac(), most: head}
 	if log != "" {
 		f, err := os.OpenFile(log+"."+stream, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -51,7 +49,7 @@ func (r *run) newCapture(log, stream string, head int) (*capture, error) {
 		}
 		c.file = f
 	}
-	c.redactor = r.Secrets.Writer(after{c}, func(h secret.Hit) { c.hits[h.Name]++ })
+	c.redactor = r.Secrets.Writer(after{c}, c.finds.add)
 	return c, nil
 }
 
@@ -59,6 +57,9 @@ func (r *run) newCapture(log, stream string, head int) (*capture, error) {
 func (c *capture) Write(b []byte) (int, error) {
 	c.raw += int64(len(b))
 	c.utf8.write(b)
+	if c.mac != nil {
+		c.mac.Write(b)
+	}
 	return c.redactor.Write(b)
 }
 
@@ -144,15 +145,4 @@ func (c *capture) data() ledger.Data {
 		d["encoding"] = "invalid"
 	}
 	return d
-}
-
-// recordHits says what was found where, never the value.
-func (r *run) recordHits(step, where string, hits map[string]int) error {
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(hits)) {
-		r.watch(where, name)
-		_, err := r.Ledger.Append(ledger.ScrubFound, step, ledger.Data{"in": r.text(where), "secret": name, "count": hits[name]})
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }

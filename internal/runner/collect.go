@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"strings"
 	"time"
 	"unicode"
@@ -15,7 +17,6 @@ import (
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/sandbox"
-	"github.com/joystream-ai/joy/internal/secret"
 )
 
 // collectLimit bounds the collection of one step's artifacts. It is its own: a step that used all its time keeps what
@@ -33,7 +34,7 @@ func (r *run) collect(runCtx context.Context, w sandbox.World, s plan.Step, cmd 
 	seen := map[string]bool{}
 	got, err := w.Collect(ctx, r.Plan.Policy.Artifacts, func(f sandbox.Found, body io.Reader) error {
 		from := &origin{Reader: body}
-		a, err := r.keep(s.ID, cmd.seq, f, from, seen)
+		a, err := r.keep(ctx, s.ID, cmd.seq, f, from, seen)
 		if err != nil && from.err == nil {
 			broken = err
 		}
@@ -67,44 +68,39 @@ func (r *run) recordSkip(step, name, reason string, size int64) error {
 	return err
 }
 
-// keep scrubs one file and stores it. Text is redacted in place; anything else that holds a known secret is kept out
-// of the store. A nil Artifact was not kept, which is on record. seen are the names so far: each is taken once.
-func (r *run) keep(step string, command int64, f sandbox.Found, body io.Reader, seen map[string]bool) (*Artifact, error) {
+// keep scrubs one file and stores it. Text is redacted in place; anything else that holds a secret, itself or in what it
+// contains, is kept out of the store. A nil Artifact was not kept, which is on record. seen are the names so far: each is
+// taken once.
+func (r *run) keep(ctx context.Context, step string, command int64, f sandbox.Found, body io.Reader, seen map[string]bool) (*Artifact, error) {
 	if !validName(f.Path) || seen[f.Path] {
 		_, err := io.Copy(io.Discard, body)
 		return nil, errors.Join(err, r.recordSkip(step, f.Path, "name", f.Size))
 	}
 	seen[f.Path] = true
-	if found, _ := r.Secrets.Find(strings.NewReader(f.Path)); len(found) > 0 {
+	if hits, _ := r.Secrets.Find(strings.NewReader(f.Path)); len(hits) > 0 {
 		_, err := io.Copy(io.Discard, body)
-		return nil, errors.Join(err, r.quarantine(step, f, found))
+		return nil, errors.Join(err, r.quarantine(step, f, findsOf(hits), "", nil))
 	}
 	spool, err := r.newSpool(body)
 	if err != nil {
 		return nil, err
 	}
 	defer spool.Close()
-	var source io.Reader = spool
-	hits := map[string]int{}
-	if spool.text {
-		clean := r.redacting(spool, hits)
-		defer clean.Close()
-		source = clean
-	} else if found, err := r.Secrets.Find(spool); err != nil || len(found) > 0 {
-		return nil, errors.Join(err, r.quarantine(step, f, found))
-	} else if err := spool.rewind(); err != nil {
-		return nil, err
-	}
-	obj, err := r.Objects.Put(source)
+	obj, in, err := r.scrub(ctx, f.Path, spool)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.recordHits(step, f.Path, hits); err != nil {
+	if in.held != "" || !spool.text && len(in.finds) > 0 {
+		return nil, r.quarantine(step, f, in.finds, in.held, spool.mac)
+	}
+	if err := r.recordFinds(step, f.Path, in.finds, spool.mac); err != nil {
 		return nil, err
 	}
-	_, err = r.Ledger.Append(ledger.ArtifactStored, step, ledger.Data{
-		"name": f.Path, "bytes": obj.Size, "sha256": obj.Digest, "command": command,
-	})
+	d := ledger.Data{"name": f.Path, "bytes": obj.Size, "sha256": obj.Digest, "command": command}
+	if len(in.unread) > 0 {
+		d["unread"] = in.unread
+	}
+	_, err = r.Ledger.Append(ledger.ArtifactStored, step, d)
 	return &Artifact{Name: f.Path, Size: obj.Size, SHA256: strings.TrimPrefix(obj.Digest, "sha256:")}, err
 }
 
@@ -113,25 +109,22 @@ func validName(name string) bool {
 	return utf8.ValidString(name) && fs.ValidPath(name) && name != "." && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-func (r *run) quarantine(step string, f sandbox.Found, found []secret.Hit) error {
-	if len(found) == 0 {
-		return nil
+// quarantine says that a file is kept out, and why: what it holds, or why it could not be looked into.
+func (r *run) quarantine(step string, f sandbox.Found, in finds, why string, mac hash.Hash) error {
+	d := ledger.Data{"name": r.text(f.Path), "bytes": f.Size}
+	for i, key := range in.sorted() {
+		r.watch("an artifact", key)
+		if i == 0 {
+			maps.Copy(d, in.data(key))
+			d["form"] = string(in[key].form)
+		}
 	}
-	r.watch("an artifact", found[0].Name)
-	_, err := r.Ledger.Append(ledger.ArtifactQuarantined, step, ledger.Data{
-		"name": r.text(f.Path), "bytes": f.Size, "secret": found[0].Name, "form": string(found[0].Form), "count": len(found),
-	})
+	if why != "" {
+		d["reason"] = why
+	}
+	if mac != nil {
+		d["hmac"] = sum(mac)
+	}
+	_, err := r.Ledger.Append(ledger.ArtifactQuarantined, step, d)
 	return err
-}
-
-// redacting reads src with every known secret replaced. hits is whole when the reader has come to its end; who stops
-// earlier closes it.
-func (r *run) redacting(src io.Reader, hits map[string]int) io.ReadCloser {
-	pr, pw := io.Pipe()
-	go func() {
-		w := r.Secrets.Writer(pw, func(h secret.Hit) { hits[h.Name]++ })
-		_, err := io.Copy(w, src)
-		_ = pw.CloseWithError(errors.Join(err, w.Close()))
-	}()
-	return pr
 }

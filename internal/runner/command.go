@@ -112,7 +112,7 @@ func (r *run) recordEnd(step string, c *command, err error, took time.Duration) 
 		_, rerr := r.Ledger.Append(ledger.CommandFinished, step, r.endData(c, err, took))
 		errs = append(errs, rerr)
 	}
-	errs = append(errs, r.recordHits(step, "stdout", c.stdout.hits), r.recordHits(step, "stderr", c.stderr.hits))
+	errs = append(errs, r.recordFinds(step, "stdout", c.stdout.finds, c.stdout.mac), r.recordFinds(step, "stderr", c.stderr.finds, c.stderr.mac))
 	return errors.Join(errs...)
 }
 

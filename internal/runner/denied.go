@@ -18,9 +18,9 @@ func (h *halt) Error() string { return h.err.Error() }
 func (r *run) halt(err error) { r.stop(&halt{err}) }
 
 // watch ends the run when one of the secrets that were found is a connection's credential.
-func (r *run) watch(where, name string) {
-	if r.Broker.Credential(name) {
-		r.halt(fault.Wrap(fault.Policy, broker.ErrCredential, "the secret %s is in %s, which came out of the VM; what holds it is withheld", name, where))
+func (r *run) watch(where string, f found) {
+	if !f.rule && r.Broker.Credential(f.name) {
+		r.halt(fault.Wrap(fault.Policy, broker.ErrCredential, "the secret %s is in %s, which came out of the VM; what holds it is withheld", f.name, where))
 	}
 }
 

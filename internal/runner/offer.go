@@ -127,7 +127,7 @@ func (t *talk) call(ctx context.Context, g plan.Grant, args json.RawMessage) (st
 	case ctx.Err() != nil, errors.Is(err, broker.ErrCredential), kind == fault.Platform && !errors.Is(err, connection.ErrUnknown), forbidden(ctx) != nil:
 		return "", err
 	default:
-		return "", complaint("%s", broker.Explain(err))
+		return "", complaint("%s", t.run.Broker.Explain(err))
 	}
 	answer, err := readAnswer(res.Raw)
 	if err != nil {

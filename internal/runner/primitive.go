@@ -181,7 +181,10 @@ func (t *talk) readFile(ctx context.Context, in fileInput) (string, error) {
 	if more {
 		body = body[:maxShown]
 	}
-	kept, _ := t.run.Secrets.Redact(body)
+	kept, hits := t.run.Secrets.Redact(body)
+	if err := t.run.recordFinds(t.step.ID, in.Path, findsOf(hits), nil); err != nil {
+		return "", err
+	}
 	sum := sha256.Sum256(kept)
 	if _, err := t.run.Ledger.Append(ledger.FileRead, t.step.ID, ledger.Data{
 		"path": t.run.exact(in.Path), "offset": in.Offset, "bytes": len(body), "sha256": "sha256:" + hex.EncodeToString(sum[:]),

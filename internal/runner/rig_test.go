@@ -61,11 +61,12 @@ func newRig(t testing.TB, steps ...plan.Step) *rig {
 	objects, err := artifact.Open(filepath.Join(r.dir, "objects"))
 	require.NoError(t, err)
 	r.Objects = objects
+	r.Key = []byte("a key of this run alone")
 	r.LogDir = filepath.Join(r.dir, "logs")
 	require.NoError(t, os.Mkdir(r.LogDir, 0o700))
 	r.Ledger, err = ledger.Create(r.dir, "run-1", p.Digest, ledger.Options{Tee: &r.tee})
 	require.NoError(t, err)
-	r.Plan, r.RunID, r.Input, r.Provider, r.Secrets = p, "run-1", json.RawMessage(`{}`), r.vm, secret.NewSet()
+	r.Plan, r.RunID, r.Input, r.Provider, r.Secrets = p, "run-1", json.RawMessage(`{}`), r.vm, secret.NewScrubber()
 	r.Bundle = func(string, plan.File) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(mainFile)), nil }
 	t.Cleanup(func() { _ = errors.Join(r.Ledger.Close(), objects.Close()) })
 	return r

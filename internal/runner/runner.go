@@ -37,6 +37,7 @@ type Config struct {
 	Secrets  *secret.Set     // the one that the broker adds its tokens to
 	Objects  *artifact.Store // nil: nothing is kept
 	LogDir   string          // where captured output goes; "": nowhere
+	Key      []byte          // of this run alone: for HMACs of bytes before they are scrubbed; nil: they are not on record
 	// Bundle opens one pinned file of a skill, or, with skill "", the setup script: exactly the bytes that were frozen.
 	Bundle func(skill string, file plan.File) (io.ReadCloser, error)
 	Model  Prompting // works model steps

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"bytes"
 	"errors"
+	"hash"
 	"io"
 	"os"
 )
@@ -10,7 +12,9 @@ import (
 // file loses its name at once where the system allows it, and at the latest when it is closed.
 type spool struct {
 	*os.File
-	text bool
+	size int64
+	text bool      // that may be changed: a PDF, whatever its bytes, has offsets in it
+	mac  hash.Hash // of its bytes; nil: no key
 }
 
 // newSpool reads body to its end. The caller closes the spool.
@@ -20,17 +24,23 @@ func (r *run) newSpool(body io.Reader) (_ *spool, err error) {
 		return nil, err
 	}
 	_ = os.Remove(f.Name())
-	s := &spool{File: f}
+	s := &spool{File: f, mac: r.mac()}
 	defer func() {
 		if err != nil {
 			s.Close()
 		}
 	}()
 	var check textCheck
-	if _, err := io.Copy(io.MultiWriter(f, &check), body); err != nil {
+	into := []io.Writer{f, &check}
+	if s.mac != nil {
+		into = append(into, s.mac)
+	}
+	if s.size, err = io.Copy(io.MultiWriter(into...), body); err != nil {
 		return nil, err
 	}
-	s.text = check.text()
+	var head [1024]byte
+	n, _ := f.ReadAt(head[:], 0)
+	s.text = check.text() && !bytes.Contains(head[:n], []byte("%PDF-"))
 	return s, s.rewind()
 }
 

@@ -32,6 +32,9 @@ const (
 	Reversed Form = "reversed"
 )
 
+// Rule is the form of what no Set was told: a rule found it.
+const Rule Form = "rule"
+
 // minLine is the shortest line of a value of several lines that is looked for by itself. Shorter ones are as likely
 // to be plain text.
 const minLine = 16

@@ -2,13 +2,16 @@ package secret
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/secret/rules"
 )
 
 // MinLen is the shortest value, in bytes, that a Set takes: shorter ones would be found where they are not.
@@ -16,7 +19,7 @@ const MinLen = 8
 
 // Hit is one place where a value was found.
 type Hit struct {
-	Name   string // of the secret, never its value
+	Name   string // of the secret, or of the rule where Form is Rule; never the value
 	Form   Form
 	Offset int64 // in the input, bytes
 	Len    int   // bytes
@@ -25,15 +28,38 @@ type Hit struct {
 // Set is the secrets that are looked for. It may grow while writers are at work: register a token before its first
 // use and every writer knows it from its next Write on. It is safe for concurrent use and never formatted.
 type Set struct {
+	*known
+	rules func() *rules.Set // for what nobody told; nil: none
+	skip  []string          // of the rules
+}
+
+// known is the values that were told. Sets that differ in their rules share it.
+type known struct {
 	mu    sync.Mutex // held by Add
 	table atomic.Pointer[table]
 }
 
 // NewSet makes an empty Set.
 func NewSet() *Set {
-	s := &Set{}
+	s := &Set{known: &known{}}
 	s.table.Store(newTable(nil))
 	return s
+}
+
+// NewScrubber makes a Set that, besides the values it is told, finds what has the shape of a credential (see rules). Hits of
+// those have the rule's name and the form Rule. The rules are read when the Set is first used.
+func NewScrubber() *Set {
+	s := NewSet()
+	s.rules = rules.Default
+	return s
+}
+
+// Without is the same Set, which also grows along, less some of the rules. What was told is found all the same.
+func (s *Set) Without(rules ...string) *Set {
+	if len(rules) == 0 {
+		return s
+	}
+	return &Set{known: s.known, rules: s.rules, skip: slices.Concat(s.skip, rules)}
 }
 
 // Format writes the mask for every verb.
@@ -68,6 +94,7 @@ func (s *Set) Redact(b []byte) ([]byte, []Hit) {
 	if len(hits) == 0 {
 		return b, nil
 	}
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Offset, b.Offset) })
 	return out.Bytes(), hits
 }
 

@@ -1,6 +1,10 @@
 package secret
 
-import "io"
+import (
+	"io"
+
+	"github.com/joystream-ai/joy/internal/secret/rules"
+)
 
 // Writer redacts a stream: what is written to it goes on to w with each value replaced by [REDACTED:name]. hit, when
 // not nil, hears of every place, in order, except those that lie within another. However the stream is cut into writes, the
@@ -9,8 +13,16 @@ import "io"
 //
 // Of values that begin at one place the longest counts. Values that overlap are covered as a whole: their markers
 // stand one after the other, each name once.
+//
+// With rules, what is left after the values is searched by them. A byte is then held back while it may belong to a match:
+// as a rule to the end of its line.
 func (s *Set) Writer(w io.Writer, hit func(Hit)) *Writer {
-	return &Writer{set: s, w: w, hit: hit}
+	out := &Writer{set: s, w: w, hit: hit}
+	if s.rules != nil {
+		out.shapes = newShapes(s.rules().Finder(s.skip...), w, out.matched)
+		out.w = out.shapes
+	}
+	return out
 }
 
 // Writer is a stream under redaction; see Set.Writer.
@@ -25,7 +37,14 @@ type Writer struct {
 	covered int             // bytes at the front of held that belong to a value whose marker is written
 	names   map[string]bool // markers written for the values that overlap here
 	out     []byte          // output of one write
+	sent    int64           // bytes of output before out
+
+	shapes *shapes // w, when there are rules
+	jumps  []jump  // what offsets in the output are in the input
 }
+
+// jump is a place of the output from which on it runs along with the input again, until the next.
+type jump struct{ out, in int64 }
 
 // Write takes all of p, or fails with the first error of the writer below, which stays.
 func (w *Writer) Write(p []byte) (int, error) {
@@ -51,15 +70,44 @@ func (w *Writer) Close() error {
 	}
 	w.scan(w.held, true)
 	w.held, w.covered = nil, 0
-	return w.send()
+	if err := w.send(); err != nil || w.shapes == nil {
+		return err
+	}
+	w.err = w.shapes.Close()
+	return w.err
 }
 
 func (w *Writer) send() error {
 	if len(w.out) > 0 {
+		w.sent += int64(len(w.out))
 		_, w.err = w.w.Write(w.out)
 		w.out = w.out[:0]
 	}
 	return w.err
+}
+
+// plain writes a part of the input as it is.
+func (w *Writer) plain(b []byte, offset int64) {
+	if w.shapes != nil {
+		at := w.sent + int64(len(w.out))
+		if n := len(w.jumps); n == 0 || offset-w.jumps[n-1].in != at-w.jumps[n-1].out {
+			w.jumps = append(w.jumps, jump{at, offset})
+		}
+	}
+	w.out = append(w.out, b...)
+}
+
+// matched tells of a rule's match at an offset of the output. Matches come in the order of their offsets.
+func (w *Writer) matched(m rules.Span, offset int64) {
+	for len(w.jumps) > 1 && w.jumps[1].out <= offset {
+		w.jumps = w.jumps[1:]
+	}
+	if len(w.jumps) > 0 {
+		offset += w.jumps[0].in - w.jumps[0].out
+	}
+	if w.hit != nil {
+		w.hit(Hit{Name: m.Rule, Form: Rule, Offset: offset, Len: m.End - m.Start})
+	}
 }
 
 // scan decides about b from its front and returns what cannot be decided before more bytes come; at the end that is
@@ -81,7 +129,7 @@ func (w *Writer) scan(b []byte, end bool) (rest []byte) {
 		}
 		if n >= 0 {
 			if i >= covered {
-				w.out = append(w.out, b[plain:i]...)
+				w.plain(b[plain:i], w.offset+int64(plain))
 				w.names = nil
 			}
 			hit := t.needles[n]
@@ -94,7 +142,7 @@ func (w *Writer) scan(b []byte, end bool) (rest []byte) {
 		i++
 	}
 	if i > plain {
-		w.out = append(w.out, b[plain:i]...)
+		w.plain(b[plain:i], w.offset+int64(plain))
 	}
 	w.covered = max(covered-i, 0)
 	w.offset += int64(i)
