@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,11 +41,14 @@ type Config struct {
 	// Connections are how the services of Pins are reached. The broker makes and closes them; none is started before
 	// Start or its first call.
 	Connections []connection.Config
-	Objects     *artifact.Store  // keeps arguments and results; nil: only their digests are on record
-	Approvals   string           // policy.approvals
-	Approver    Approver         // nil: there is nobody to ask
-	Now         func() time.Time // nil: time.Now. Tokens are judged by this clock alone, never by the VM's
-	Rand        io.Reader        // nil: crypto/rand
+	// Answers, when set, answers calls in place of the connections, of which none is started then. It is given the arguments
+	// without a known secret in them.
+	Answers   func(ctx context.Context, step, action string, args json.RawMessage) (connection.Result, error)
+	Objects   *artifact.Store  // keeps arguments and results; nil: only their digests are on record
+	Approvals string           // policy.approvals
+	Approver  Approver         // nil: there is nobody to ask
+	Now       func() time.Time // nil: time.Now. Tokens are judged by this clock alone, never by the VM's
+	Rand      io.Reader        // nil: crypto/rand
 }
 
 // Broker serves one run. It is safe for concurrent use.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,8 +25,11 @@ func (f *exportFormat) Type() string   { return "FORMAT" }
 
 func (f *exportFormat) Set(name string) error {
 	format, ok := export.Find(name)
+	if name == replayFormat.Name {
+		format, ok = replayFormat, true
+	}
 	if !ok {
-		return fmt.Errorf("there is no such format: write %s", strings.Join(export.Names(), ", "))
+		return fmt.Errorf("there is no such format: write %s", strings.Join(exportNames(), ", "))
 	}
 	f.Format = format
 	return nil
@@ -45,7 +49,7 @@ func newLedgerExportCmd(a *app) *cobra.Command {
 	var format exportFormat
 	var out, seal string
 	var about strings.Builder
-	for _, f := range export.Formats {
+	for _, f := range append(slices.Clone(export.Formats), replayFormat) {
 		fmt.Fprintf(&about, "  %-8s %s\n", f.Name, f.About)
 	}
 	cmd := &cobra.Command{
@@ -61,20 +65,22 @@ func newLedgerExportCmd(a *app) *cobra.Command {
 			"  joy ledger export 20261124-180300-k3fq2a --format otlp | curl --json @- http://localhost:4318/v1/traces",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case format.Open == nil:
-				return usagef(cmd, "say which format: --format %s", strings.Join(export.Names(), ", "))
+			case format.Name == "":
+				return usagef(cmd, "say which format: --format %s", strings.Join(exportNames(), ", "))
 			case a.json && toStdout(out) && !format.JSON:
 				return usagef(cmd, "%s is no JSON: with --json, name a file with -o", format.Name)
 			}
 			return a.ledgerExport(args, format.Format, seal, out)
 		},
 	}
-	cmd.Flags().Var(&format, "format", "what to write: "+strings.Join(export.Names(), ", "))
+	cmd.Flags().Var(&format, "format", "what to write: "+strings.Join(exportNames(), ", "))
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` (- is stdout)")
 	cmd.Flags().StringVar(&seal, "seal", "", "take the seal from `FILE` instead of seal.note beside the ledger")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(export.Names(), cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportNames(), cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
 	return cmd
 }
+
+func exportNames() []string { return append(export.Names(), replayFormat.Name) }
 
 func toStdout(out string) bool { return out == "" || out == "-" }
 
@@ -102,6 +108,9 @@ func (a *app) ledgerExport(args []string, format export.Format, seal, out string
 		return err
 	}
 	write := func(w io.Writer) error { return a.exportTo(w, body, format, run, shown) }
+	if format.Name == replayFormat.Name {
+		write = func(w io.Writer) error { return a.exportReplay(w, body, run, filepath.Dir(a.abs(shown))) }
+	}
 	var size int64
 	if toStdout(out) {
 		err = write(a.out.raw) // the formats see to what a terminal would act on

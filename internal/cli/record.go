@@ -113,17 +113,24 @@ type execution struct {
 	secrets  *secret.Set
 	outside  *outside
 	model    runner.Prompting
-	bounds   string // digest of the operator's policy; "": nobody bounds anything
+	bounds   string   // digest of the operator's policy; "": nobody bounds anything
+	standIn  *standIn // nil: services, models and hosts are the real ones
 }
 
 // execute runs the plan on the record until ctx is cancelled.
 func (r *record) execute(ctx context.Context, a *app, e execution) runner.Outcome {
 	p := e.target.plan
-	b := broker.New(broker.Config{
+	cfg := broker.Config{
 		Workspace: p.Agent.Workspace, Agent: p.Agent.Name, Run: r.run.ID, Ledger: r.ledger, Secrets: e.secrets,
-		Dialer: a.env.Egress, Pins: p.Connections, Connections: e.outside.connections, Objects: r.objects,
-		Approvals: p.Policy.Approvals, Approver: e.outside.approver.decide,
-	})
+		Dialer: a.env.Egress, Pins: p.Connections, Objects: r.objects, Approvals: p.Policy.Approvals,
+	}
+	started := a.startedBy(e.bounds)
+	if e.standIn != nil {
+		e.standIn.take(&cfg, started)
+	} else {
+		cfg.Connections, cfg.Approver = e.outside.connections, e.outside.approver.decide
+	}
+	b := broker.New(cfg)
 	skip, skipCollect := context.WithCancel(context.Background())
 	defer skipCollect()
 	defer context.AfterFunc(ctx, func() {
@@ -137,7 +144,7 @@ func (r *record) execute(ctx context.Context, a *app, e execution) runner.Outcom
 		}
 	}()
 	return runner.Run(ctx, runner.Config{
-		Plan: p, RunID: r.run.ID, Input: e.in.json, Files: e.in.files, Started: a.startedBy(e.bounds), Provider: e.provider,
+		Plan: p, RunID: r.run.ID, Input: e.in.json, Files: e.in.files, Started: started, Provider: e.provider,
 		Image: e.image, Ledger: r.ledger, Broker: b, Secrets: e.secrets, Objects: r.objects, LogDir: r.logsDir(), Key: r.key,
 		Bundle: r.bundleFile, Model: e.model, OwnVM: r.ownVM, VMGone: r.vmGone, SkipCollect: skip,
 		Admit: a.admit(r.run.ID, p),

@@ -21,7 +21,7 @@ func sections(a *app) []section {
 			newPlanCmd(a),
 		}},
 		{"run", "Run:", []*cobra.Command{
-			newSimulateCmd(a),
+			newSimulateCmd(a), newReplayCmd(a),
 			newRunCmd(a),
 		}},
 		{"record", "Look back:", []*cobra.Command{

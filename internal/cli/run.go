@@ -26,6 +26,8 @@ type runOptions struct {
 	jsonl     bool
 	witness   string
 	approve   []string // actions
+	exercise  bool     // of simulate
+	record    string   // a run or a record file, for exercise
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -128,7 +130,9 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err := seal.begin(ctx, rec); err != nil {
 		return err
 	}
-	done := rec.execute(ctx, a, execution{t, provider, pin, in, secrets, out, prompting, bounds})
+	done := rec.execute(ctx, a, execution{
+		target: t, provider: provider, image: pin, in: in, secrets: secrets, outside: out, model: prompting, bounds: bounds,
+	})
 	unsealed := seal.end(ctx, rec, done.RecordErr)
 	// Closed first, the ledger is printed to its end before anything is said about it.
 	if err := rec.ledger.Close(); done.RecordErr == nil {

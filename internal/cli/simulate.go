@@ -34,9 +34,17 @@ func newSimulateCmd(a *app) *cobra.Command {
 			"  joy simulate examples/repo-report --input repo=@src.tar\n" +
 			"  joy simulate --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.exercise:
+				return a.exercise(cmd.Context(), firstArg(args), o)
+			case o.record != "":
+				return usagef(cmd, "--record is for --exercise")
+			}
 			return a.simulate(cmd.Context(), firstArg(args), o)
 		},
 	}
+	cmd.Flags().BoolVar(&o.exercise, "exercise", false, "run scripts in a real VM, and answer the rest from --record or from joy.yaml's fixtures")
+	cmd.Flags().StringVar(&o.record, "record", "", "answer from `RUN|FILE`, a past run")
 	cmd.Flags().StringArrayVar(&o.inputs, "input", nil, "`NAME=VALUE` of the run's input; NAME=@FILE for a file")
 	cmd.Flags().StringVar(&o.inputFile, "input-file", "", "read the input from `FILE`, a JSON object (- for stdin)")
 	return cmd

@@ -22,6 +22,8 @@ type Prompting struct {
 	MaxTokens int64   // of the run
 	MaxCost   float64 // of the run, in US dollars; 0: not bounded, as when there is no Price
 	Price     *model.Price
+	// Expect is asked about the request of each turn, scrubbed, before it is recorded; its error ends the step. May be nil.
+	Expect func(step string, turn int, request []byte) error
 }
 
 // prompt works an instruction skill: the model's loop is here, on the host. A step without the VM has no primitives.

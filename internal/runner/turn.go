@@ -61,6 +61,12 @@ func (t *talk) say(ctx context.Context, conv model.Conversation, n int, turn mod
 	}
 	var asked int64
 	turn.Sending = func(body []byte) error {
+		if r.Model.Expect != nil {
+			clean, _ := r.Secrets.Redact(body)
+			if err := r.Model.Expect(t.step.ID, n, clean); err != nil {
+				return err
+			}
+		}
 		kept, err := r.keepBytes(body)
 		if err != nil {
 			return err

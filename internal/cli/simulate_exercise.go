@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/joystream-ai/joy/internal/agent"
+	"github.com/joystream-ai/joy/internal/build"
+	"github.com/joystream-ai/joy/internal/connection"
+	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/replay"
+	"github.com/joystream-ai/joy/internal/secret"
+)
+
+// exercise runs a plan with its scripts in a real VM, and answers models and actions from a record or from the fixtures of
+// joy.yaml. What is asked and not answered there is an error with the place of the difference.
+func (a *app) exercise(ctx context.Context, arg string, o runOptions) error {
+	t, err := a.loadTarget(arg)
+	if err != nil {
+		return err
+	}
+	rec, err := a.openRecord(t)
+	if err != nil {
+		return err
+	}
+	defer rec.close()
+	if err := t.checkDrift(rec.keepBundleFile); err != nil {
+		return err
+	}
+	was := &pastRun{record: &replay.Record{}}
+	if o.record != "" {
+		if was, err = a.openPast(o.record, rec); err != nil {
+			return err
+		}
+	}
+	in, err := a.exerciseInputs(t, was, rec, o)
+	if err != nil {
+		return err
+	}
+	prepared, err := a.exercising(t, was, o.record)
+	if err != nil {
+		return err
+	}
+	out, err := a.again(ctx, rec, was, t, in, prepared)
+	if err != nil {
+		return err
+	}
+	return a.reportRun(ctx, rec, out)
+}
+
+// exerciseInputs are those of the command line, or, when it gives none, those on record.
+func (a *app) exerciseInputs(t *target, was *pastRun, rec *record, o runOptions) (*inputs, error) {
+	if was.target != nil && len(o.inputs) == 0 && o.inputFile == "" {
+		in := was.inputs(rec)
+		return in, checkInput(t.plan, in.json)
+	}
+	return a.readInputs(t.plan, o.inputs, o.inputFile, secret.NewSet(), rec.keepFile(a))
+}
+
+// exercising finds what answers: the record when one is given, else the fixtures.
+func (a *app) exercising(t *target, was *pastRun, record string) (*standIn, error) {
+	s := &standIn{trigger: "exercise", of: was.record.Run, answers: was.record.Call}
+	if record != "" {
+		s.model = was.askedModel()
+		return s, nil
+	}
+	if hasModelStep(t.plan) {
+		return nil, fault.New(fault.Input, "the plan has a step for a model, which fixtures cannot answer").
+			WithHint("joy simulate --exercise --record FILE, of a run that joy ledger export --format replay has kept")
+	}
+	fixed, err := fixtures(t)
+	if err != nil {
+		return nil, err
+	}
+	s.answers = func(_ context.Context, step, action string, _ json.RawMessage) (connection.Result, error) {
+		raw, ok := fixed[action]
+		if !ok {
+			return connection.Result{}, fault.New(fault.Input, "step %s calls %s, which has no fixture", step, action).
+				WithHint("fixtures: {%s: testdata/answer.json} in joy.yaml", action)
+		}
+		return connection.Result{Raw: raw}, nil
+	}
+	return s, nil
+}
+
+// fixtures are the answers that joy.yaml names for actions: a file is a tool's whole result when it has content or
+// structuredContent, else what is structured in one.
+func fixtures(t *target) (map[string]json.RawMessage, error) {
+	list := map[string]json.RawMessage{}
+	text, err := readCapped(filepath.Join(t.dir, build.SpecName), plan.MaxBytes)
+	if err != nil {
+		return nil, fault.Wrap(fault.Input, err, "read joy.yaml, which names the fixtures")
+	}
+	spec, err := agent.Parse(text, build.SpecName)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(t.dir)
+	if err != nil {
+		return nil, fault.Wrap(fault.Input, err, "open the project")
+	}
+	defer root.Close()
+	for action, file := range spec.Fixtures {
+		body, err := root.ReadFile(filepath.FromSlash(file.Value))
+		if err == nil {
+			list[action], err = asResult(body)
+		}
+		if err != nil {
+			return nil, fault.Wrap(fault.Input, err, "the fixture of %s, %s", action, file.Value).At(build.SpecName, file.Line, file.Col)
+		}
+	}
+	return list, nil
+}
+
+func asResult(body []byte) (json.RawMessage, error) {
+	var whole struct {
+		Content           []json.RawMessage `json:"content"`
+		StructuredContent json.RawMessage   `json:"structuredContent"`
+	}
+	if err := json.Unmarshal(body, new(any)); err != nil {
+		return nil, err
+	}
+	if json.Unmarshal(body, &whole) == nil && (whole.Content != nil || whole.StructuredContent != nil) {
+		return body, nil
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, body); err != nil {
+		return nil, err
+	}
+	quoted, err := json.Marshal(compact.String())
+	if err != nil {
+		return nil, err
+	}
+	return json.RawMessage(`{"content":[{"type":"text","text":` + string(quoted) + `}]}`), nil
+}
