@@ -31,7 +31,7 @@ var house = []room{
 	{4, "config", "fault term"}, // flags > JOY_* > the user's file; the only place that holds viper
 	{4, "doctor", "sandbox/microvm sandbox image queue state policy fault"}, // can this machine run agents
 
-	{3, "build", "agent skill plan schema policy digest fault"},                                                                  // agent and skills to plan
+	{3, "build", "agent skill secret/rules plan schema policy digest fault"},                                                     // agent and skills to plan
 	{3, "runner", "plan sandbox model broker connection secret container artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
 	{3, "sandbox/e2b/e2btest", "sandbox/microvm sandbox image image/squashfs policy fault"},                                      // an E2B for tests
 	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest thread fault"},                            // a QEMU machine of joy's own
