@@ -9,9 +9,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/spf13/cobra"
 
-	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger/account"
-	"github.com/joystream-ai/joy/internal/ledger/verify"
 	"github.com/joystream-ai/joy/internal/state"
 )
 
@@ -24,9 +22,10 @@ type runJSON struct {
 	Outcome string `json:"outcome"` // as run.finished has it; "" when it did not finish
 	Failure string `json:"failure_kind,omitempty"`
 	Entries int64  `json:"entries"`
-	Ledger  string `json:"ledger"` // complete | incomplete | broken | missing
+	Ledger  string `json:"ledger"` // complete | unsealed | incomplete | broken | missing
 	Line    int    `json:"line,omitempty"`
 	Problem string `json:"problem,omitempty"`
+	Since   string `json:"since,omitempty"` // what joy removed of the run after its end, and who asked for it
 }
 
 // listOptions choose runs. The zero value takes all.
@@ -52,8 +51,8 @@ func newLedgerListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the runs of the project, the latest first",
-		Long: "List the runs of the project, the latest first. Each ledger is verified on the way: an outcome is shown only\n" +
-			"when it stands in a chain that holds. The times of --since and --until are written as for joy ledger show --at.",
+		Long: "List the runs of the project, the latest first. Each ledger is held against its seal and your index of runs; a\n" +
+			"large one is not read whole for it, which joy ledger verify does. The times of --since and --until are written as for joy ledger show --at.",
 		Args: noArgs,
 		Example: "  joy ledger list\n" +
 			"  joy ledger list --outcome failed --failure-kind connection --since monday\n" +
@@ -148,7 +147,7 @@ func (a *app) ledgerList(opts listOptions) error {
 		if !opts.mayBegin(run) {
 			continue
 		}
-		r, err := summarize(run)
+		r, err := a.summarize(run)
 		if err != nil {
 			return err
 		}
@@ -169,6 +168,9 @@ func (a *app) ledgerList(opts listOptions) error {
 			outcome += " (" + r.Failure + ")"
 		}
 		cells := plain(r.Run, r.Agent, r.Started, "", outcome, strconv.FormatInt(r.Entries, 10), r.Ledger)
+		if r.Since != "" {
+			cells[6].text += ", " + strings.Join(strings.Fields(r.Since)[:4], " ") // bodies removed on DATE
+		}
 		if r.Entries > 0 {
 			cells[3].text = (time.Duration(r.MS) * time.Millisecond).String()
 		}
@@ -183,38 +185,8 @@ func (a *app) outcomeStyle(outcome string) *lipgloss.Style {
 	switch outcome {
 	case "succeeded", "complete":
 		return &a.out.good
-	case "interrupted", "incomplete":
+	case "interrupted", "incomplete", unsealed:
 		return &a.out.warn
 	}
 	return &a.out.fail
-}
-
-// summarize verifies a run's ledger on the way: a list that shows an outcome must have read it from a chain that holds.
-func summarize(run state.Run) (runJSON, error) {
-	r := runJSON{Run: run.ID}
-	f, err := openRunLedger(run)
-	if fault.KindOf(err) == fault.Ledger && err != nil {
-		r.Ledger, r.Problem = "missing", err.Error()
-		return r, nil
-	}
-	if err != nil {
-		return r, err
-	}
-	defer f.Close()
-	rep, err := verify.Check(f, verify.Options{Each: func(e verify.Entry) {
-		switch e.Type {
-		case "run.started":
-			r.Agent = e.String("agent")
-		case "run.finished":
-			r.Outcome, r.Failure = e.String("outcome"), e.String("failure_kind")
-		}
-	}})
-	if err != nil {
-		return r, fault.Wrap(fault.Platform, err, "read the ledger of run %s", run.ID)
-	}
-	r.Entries, r.Ledger, r.Line, r.Problem = rep.Entries, string(rep.State), rep.Line, rep.Problem
-	if rep.Entries > 0 {
-		r.Started, r.MS = stampUTC(rep.Started), rep.Ended.Sub(rep.Started).Milliseconds()
-	}
-	return r, nil
 }

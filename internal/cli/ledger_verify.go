@@ -53,6 +53,8 @@ type verifyOptions struct {
 	seal string   // path; "" is seal.note beside the ledger, if there is one
 	keys []string // public, of workspaces
 	told []string // public, of witnesses
+
+	each func(verify.Entry) // is given every entry that holds; may be nil
 }
 
 func newLedgerVerifyCmd(a *app) *cobra.Command {

@@ -32,7 +32,7 @@ type verdict struct {
 // judgeLedger checks a ledger and holds it against everything there is: its seal, the place it lies in, the index, the witness.
 // The error is only that of reading.
 func (a *app) judgeLedger(f io.Reader, shown string, o verifyOptions) (verdict, error) {
-	rep, err := verify.Check(f, verify.Options{})
+	rep, err := verify.Check(f, verify.Options{Each: o.each})
 	if err != nil {
 		return verdict{file: shown}, fault.Wrap(fault.Platform, err, "read ledger").At(shown, 0, 0)
 	}
