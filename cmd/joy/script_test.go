@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"joy": main})
+	testscript.Main(m, map[string]func(){"joy": main, "record-until-killed": recordUntilKilled})
 }
 
 // TestScript runs the stories in testdata/script. The first word of a file's name is the command it is about.

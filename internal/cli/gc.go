@@ -116,6 +116,10 @@ func (a *app) clear(index *state.Index, l *leftover) error {
 			return e
 		}
 	}
+	if _, err := index.Head(l.Run); errors.Is(err, fs.ErrNotExist) {
+		// Its ledger is empty: the first entry is not written before the index has a head to be compared with.
+		return errors.Join(sweepLeftover(l), os.RemoveAll(l.Dir), index.Remove(l.Run))
+	}
 	if err := a.recoverLedger(index, l); err != nil {
 		l.Torn = err.Error() // it stays as it is, and verify says so
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -52,7 +51,7 @@ func (a *app) openRecord(t *target) (*record, error) {
 // begin makes the run's directory with the plan in it, opens the ledger and enters the run into the index. A run that
 // did not begin leaves no directory: its empty ledger would pass for the latest one, and for one that was cut off.
 func (r *record) begin(t *target, tee io.Writer) (err error) {
-	if r.run, err = newRunDir(r.state); err != nil {
+	if err := r.reserve(); err != nil {
 		return err
 	}
 	defer func() {
@@ -63,6 +62,7 @@ func (r *record) begin(t *target, tee io.Writer) (err error) {
 			_ = r.ledger.Close() // nothing is in it, and an open file could not be removed on Windows
 		}
 		_ = os.RemoveAll(r.run.Dir) // the first error is the one to tell
+		_ = r.index.Remove(r.run.ID)
 	}()
 	if err := os.Mkdir(r.logsDir(), 0o700); err != nil {
 		return err
@@ -75,11 +75,8 @@ func (r *record) begin(t *target, tee io.Writer) (err error) {
 	if err := os.WriteFile(filepath.Join(r.run.Dir, keyName), r.key, 0o600); err != nil {
 		return err
 	}
-	if r.ledger, err = ledger.Create(r.run.Dir, r.run.ID, t.plan.Digest, ledger.Options{Tee: tee}); err != nil {
-		return err
-	}
-	r.live = state.Live{Run: r.run.ID, StateDir: r.state.Path(), Process: state.Self(), Started: time.Now().UTC()}
-	return r.index.Put(r.live)
+	r.ledger, err = ledger.Create(r.run.Dir, r.run.ID, t.plan.Digest, ledger.Options{Tee: tee})
+	return err
 }
 
 // keyName is the file of a run's key for HMACs. Who has it can tell whether some bytes are those that were scrubbed; it is no
@@ -89,19 +86,27 @@ const keyName = "hmac.key"
 // logsDir is where the output of a run's commands is.
 func (r *record) logsDir() string { return filepath.Join(r.run.Dir, "logs") }
 
-// newRunDir finds an id that nobody else has: runs may begin in the same second.
-func newRunDir(st *state.Dir) (state.Run, error) {
+// reserve finds an id that nobody else has, for runs may begin in the same second, and makes its directory. The index knows
+// of it before it is there, so that joy gc finds whatever is left of a joy that dies here.
+func (r *record) reserve() error {
 	for range 10 {
 		id, err := state.NewID(time.Now(), rand.Reader)
 		if err != nil {
-			return state.Run{}, err
+			return err
 		}
-		run, err := st.NewRun(id)
-		if !errors.Is(err, fs.ErrExist) {
-			return run, err
+		if _, err := os.Lstat(filepath.Join(r.state.RunsDir(), id)); err == nil {
+			continue // it is somebody's, and so is its entry in the index
 		}
+		r.live = state.Live{Run: id, StateDir: r.state.Path(), Process: state.Self(), Started: time.Now().UTC()}
+		if err := r.index.Put(r.live); err != nil {
+			return err
+		}
+		if r.run, err = r.state.NewRun(id); err != nil {
+			return errors.Join(err, r.index.Remove(id))
+		}
+		return nil
 	}
-	return state.Run{}, errors.New("no free run id")
+	return errors.New("no free run id")
 }
 
 // execution is all that a run is made of besides its record.

@@ -83,8 +83,8 @@ func (s *sealer) begin(ctx context.Context, r *record) error {
 	}
 	if err != nil {
 		_ = r.ledger.Close() // nothing is in it
-		_ = os.RemoveAll(r.run.Dir)
-		_ = r.index.RemoveHead(r.run.ID) // the first error is the one to tell
+		_ = r.index.RemoveHead(r.run.ID)
+		_ = os.RemoveAll(r.run.Dir) // the first error is the one to tell
 	}
 	return err
 }
