@@ -73,6 +73,7 @@ func (s *Server) handler() http.Handler {
 // guarded lets in who has the key and is within the rate, and answers an error as E2B's API does.
 func (s *Server) guarded(do func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", time.Now().Add(s.opts.Skew).UTC().Format(http.TimeFormat))
 		err := func() error {
 			key := r.Header.Get("X-API-Key")
 			if key == "" {

@@ -179,6 +179,9 @@ func TestList(t *testing.T) {
 	get := func(query string) []string {
 		a := k.api("GET", query, "")
 		is(t, 200, a)
+		date, err := http.ParseTime(a.head.Get("Date"))
+		require.NoError(t, err)
+		require.InDelta(t, time.Hour, time.Until(date), float64(time.Minute))
 		var list []listed
 		require.NoError(t, json.Unmarshal([]byte(a.body), &list))
 		got := []string{}
