@@ -3,9 +3,11 @@
 package main
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -78,16 +80,24 @@ func TestKilledUnderLoad(t *testing.T) {
 	b := newBench(t, waiting())
 	states := map[string]int{}
 	n := rounds(20, 200)
-	for range n {
+	for i := range n {
 		cmd := b.command()
 		cmd.Path, cmd.Args = lookFor(t, "record-until-killed"), []string{"record-until-killed", b.dir}
-		told := &strings.Builder{}
-		cmd.Stdout, cmd.Stderr = told, os.Stderr
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		time.Sleep(soon(400 * time.Millisecond)) // the moment is what is random here
+		told := bufio.NewReader(out)
+		first := ""
+		if i%4 > 0 { // it has begun; now and then it may not have
+			first, err = told.ReadString('\n')
+			require.NoError(t, err)
+		}
+		time.Sleep(soon(300 * time.Millisecond)) // the moment is what is random here
 		_ = cmd.Process.Kill()                   // it may have come to its end
+		rest, err := io.ReadAll(told)
+		require.NoError(t, err)
 		_ = cmd.Wait()
-		lines := strings.Fields(told.String())
+		lines := strings.Fields(first + string(rest))
 		if len(lines) > 1 {
 			b.holdsWhatWasTold(lines[0], lines[len(lines)-1])
 		}

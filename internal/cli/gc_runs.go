@@ -124,10 +124,12 @@ func (a *app) oldRuns(index *state.Index, dir *state.Dir, r *retention) (old []*
 // oldRun judges one run. Both results are empty for one that is not old, or has no bodies any more.
 func (a *app) oldRun(index *state.Index, lives []state.Live, run state.Run, r *retention) (*oldRun, string, error) {
 	h, err := index.Head(run.ID)
+	intent, end := readMaintenance(index, run.Dir, run.ID, "").vouched()
+	begun := intent != nil && end == nil
 	switch {
 	case err == nil && h.Removed != nil:
 		return &oldRun{Run: run.ID, What: wholeRun, run: run, begun: true}, "", nil
-	case !began(run).Before(r.before):
+	case !begun && !began(run).Before(r.before):
 		return nil, "", nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, "your index of runs does not know it", nil
@@ -143,16 +145,14 @@ func (a *app) oldRun(index *state.Index, lives []state.Live, run state.Run, r *r
 	if v.State != verify.Complete {
 		return nil, fmt.Sprintf("its ledger is %s: %s", v.State, v.Problem), nil
 	}
-	o := &oldRun{Run: run.ID, Ended: stampUTC(v.Ended), What: wholeRun, run: run}
-	intent, end := v.maintenance.removing()
-	o.begun = intent != nil && end == nil
-	if o.begun || r.bodies {
-		o.What = onlyBodies
-	}
-	if !o.begun && (!v.Ended.Before(r.before) || r.bodies && end != nil) {
+	if !begun && (!v.Ended.Before(r.before) || r.bodies && end != nil) {
 		return nil, "", nil
 	}
-	return o, "", nil
+	what := wholeRun
+	if begun || r.bodies {
+		what = onlyBodies
+	}
+	return &oldRun{Run: run.ID, Ended: stampUTC(v.Ended), What: what, run: run, begun: begun}, "", nil
 }
 
 // began is when a run began, by its id.

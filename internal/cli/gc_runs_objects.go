@@ -71,7 +71,7 @@ func stays(run state.Run, index *state.Index, old []*oldRun) (lock, ledger bool)
 	if at := slices.IndexFunc(old, func(o *oldRun) bool { return o.Run == run.ID }); at >= 0 {
 		return old[at].What == onlyBodies, false
 	}
-	intent, _ := readMaintenance(index, run.Dir, run.ID, "").removing()
+	intent, _ := readMaintenance(index, run.Dir, run.ID, "").vouched()
 	return true, intent == nil
 }
 
