@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rounds is how often a test kills something: often when JOY_SOAK is set, as script/soak does.
-func rounds(usually, soak int) int {
+// kills is how often a test kills something: often when JOY_SOAK is set, as script/soak does.
+func kills(usually, soak int) int {
 	if os.Getenv("JOY_SOAK") != "" {
 		return soak
 	}
@@ -79,7 +79,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, waiting())
 	states := map[string]int{}
-	n := rounds(20, 200)
+	n := kills(20, 200)
 	for i := range n {
 		cmd := b.command()
 		cmd.Path, cmd.Args = lookFor(t, "record-until-killed"), []string{"record-until-killed", b.dir}
@@ -120,7 +120,7 @@ func (b *bench) holdsWhatWasTold(run, seq string) {
 func TestKilledWhileRemoving(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, waiting())
-	for i := range rounds(4, 20) {
+	for i := range kills(4, 20) {
 		for range 3 {
 			cmd := b.command()
 			cmd.Path, cmd.Args = lookFor(t, "record-until-killed"), []string{"record-until-killed", b.dir, "60"}
@@ -164,7 +164,7 @@ func TestKilledRuns(t *testing.T) {
 	code, _, stderr := b.run("run")
 	require.Zero(t, code, "%s", stderr)
 	length := time.Since(start)
-	n := rounds(3, 10)
+	n := kills(3, 10)
 	for range n {
 		p := b.start("run")
 		time.Sleep(soon(length)) // the moment is what is random here
