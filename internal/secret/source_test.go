@@ -21,7 +21,7 @@ func walk(t testing.TB, dir string, ends []string, each func(path string)) {
 		if err != nil {
 			return err
 		}
-		if name := d.Name(); d.IsDir() && (name == ".git" || name == ".cache" || name == "testdata" && dir == goSource()) {
+		if name := d.Name(); d.IsDir() && (name == ".git" || name == ".cache" || name == "testdata" && dir == goSource() || strings.HasSuffix(name, "test") && dir != goSource()) {
 			return filepath.SkipDir
 		}
 		for _, end := range ends {
