@@ -147,7 +147,7 @@ func TestModelStepFails(t *testing.T) {
 			require.Contains(t, stderr, "failure_kind: "+c.kind)
 			require.Equal(t, c.kind, b.finish(b.ledger()).Data["failure_kind"])
 			b.verifies(0)
-			require.False(t, strings.Contains(strings.Join(everything(t, b.dir), ""), modeltest.Key))
+			require.NotContains(t, strings.Join(everything(t, b.dir), ""), modeltest.Key)
 		})
 	}
 }

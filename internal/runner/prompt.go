@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -142,7 +141,7 @@ func (t *talk) answer(text string) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON (%w): %s", err, quoted([]byte(text)))
 	}
-	return out, checkSchema(t.skill.OutputSchema, json.RawMessage(out), "it", "the skill")
+	return out, checkSchema(t.skill.OutputSchema, out, "it", "the skill")
 }
 
 // took is how long something has lasted.
