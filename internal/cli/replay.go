@@ -204,7 +204,7 @@ func (a *app) again(ctx context.Context, rec *record, was *pastRun, t *target, i
 	if err != nil {
 		return none, err
 	}
-	secrets := secret.NewSet()
+	secrets := secret.NewScrubber()
 	var tee io.Writer
 	if a.out.tty && !a.json {
 		tee = a.liveView(t.plan)

@@ -58,7 +58,7 @@ func (a *app) exerciseInputs(t *target, was *pastRun, rec *record, o runOptions)
 		in := was.inputs(rec)
 		return in, checkInput(t.plan, in.json)
 	}
-	return a.readInputs(t.plan, o.inputs, o.inputFile, secret.NewSet(), rec.keepFile(a))
+	return a.readInputs(t.plan, o.inputs, o.inputFile, secret.NewScrubber(), rec.keepFile(a))
 }
 
 // exercising finds what answers: the record when one is given, else the fixtures.
