@@ -24,6 +24,7 @@ const patience = 3 * time.Minute
 
 // entry is what these tests read of a line of the ledger.
 type entry struct {
+	Time string         `json:"time"`
 	Type string         `json:"type"`
 	Step string         `json:"step"`
 	Data map[string]any `json:"data"`

@@ -2,19 +2,12 @@ package cli
 
 import (
 	"cmp"
-	"errors"
-	"io"
-	"io/fs"
-	"maps"
-	"os"
-	"path"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/joystream-ai/joy/internal/artifact"
-	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
 	"github.com/joystream-ai/joy/internal/state"
 )
@@ -32,171 +25,145 @@ type storedArtifact struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
+	Media  string `json:"media,omitempty"` // by the bytes, not by the name
+}
+
+// path is what tells an artifact from all others of its run.
+func (s storedArtifact) path() string { return s.Step + "/" + s.Name }
+
+// skippedArtifact is one artifact.skipped entry: a file of out/, or how many more were skipped for the same reason.
+type skippedArtifact struct {
+	Step   string `json:"step"`
+	Name   string `json:"name,omitempty"`
+	Bytes  *int64 `json:"bytes,omitempty"`
+	Reason string `json:"reason"`
+	Count  int64  `json:"count,omitempty"`
+}
+
+// withheldArtifact is one artifact.quarantined entry.
+type withheldArtifact struct {
+	Step   string `json:"step"`
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	Secret string `json:"secret,omitempty"` // that joy was told of
+	Rule   string `json:"rule,omitempty"`   // what took something in it for a secret
+	Form   string `json:"form,omitempty"`
+	Reason string `json:"reason,omitempty"` // why it could not be looked into
+}
+
+// why is the reason in words.
+func (w withheldArtifact) why() string {
+	switch {
+	case w.Secret != "":
+		return fmt.Sprintf("it holds %s (%s)", w.Secret, w.Form)
+	case w.Rule != "":
+		return "it holds what looks like a secret (" + w.Rule + ")"
+	}
+	return w.Reason
+}
+
+// leftovers is all that the ledger of a run says about what its steps left in out/.
+type leftovers struct {
+	Schema      string             `json:"schema"`
+	Run         string             `json:"run"`
+	Artifacts   []storedArtifact   `json:"artifacts"`
+	Skipped     []skippedArtifact  `json:"skipped"`
+	Quarantined []withheldArtifact `json:"quarantined"`
+
+	dir string // of the run
 }
 
 func newArtifactListCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:               "list [RUN]",
-		Short:             "List the artifacts of a run, the latest by default",
+		Use:   "list [RUN]",
+		Short: "List the artifacts of a run, the latest by default",
+		Long: "List the artifacts of a run, the latest by default, and what its steps left in out/ beside them: what was\n" +
+			"skipped or quarantined, and why. KIND is what the bytes look like, whatever the name says.",
 		Args:              argsBetween(0, 1, "one run"),
 		ValidArgsFunction: a.completeRuns,
 		Example: "  joy artifact list\n" +
 			"  joy artifact list 20261124-180300-k3fq2a --json",
 		RunE: func(_ *cobra.Command, args []string) error {
-			run, list, _, err := a.artifactsOf(firstArg(args))
+			left, _, err := a.leftBy(firstArg(args))
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(struct {
-					Schema    string           `json:"schema"`
-					Run       string           `json:"run"`
-					Artifacts []storedArtifact `json:"artifacts"`
-				}{"joy.artifact-list/1", run.ID, list})
+				return a.printJSON(left)
 			}
-			t := a.out.newTable("STEP", "NAME", "SIZE", "SHA256")
-			for _, art := range list {
-				t.row(plain(art.Step, art.Name, sizeText(art.Bytes), strings.TrimPrefix(art.SHA256, "sha256:")[:12])...)
-			}
-			return t.print()
+			return a.showLeft(left)
 		},
 	}
 }
 
-// artifactsOf reads the artifacts of a run from its ledger: the store knows bytes, the ledger knows what they are.
-func (a *app) artifactsOf(ref string) (state.Run, []storedArtifact, *state.Dir, error) {
+func (a *app) showLeft(left leftovers) error {
+	t := a.out.newTable("STEP", "NAME", "SIZE", "SHA256", "KIND")
+	for _, art := range left.Artifacts {
+		t.row(plain(art.Step, art.Name, sizeText(art.Bytes), firstDigits(art.SHA256), art.Media)...)
+	}
+	for _, q := range left.Quarantined {
+		cells := plain(q.Step, q.Name, sizeText(q.Bytes), "", "quarantined: "+q.why())
+		cells[4].style = &a.out.warn
+		t.row(cells...)
+	}
+	for _, s := range left.Skipped {
+		cells := plain(s.Step, s.Name, "", "", "skipped: "+s.Reason)
+		if s.Count > 0 {
+			cells[1].text = fmt.Sprintf("(%d more)", s.Count)
+		}
+		if s.Bytes != nil {
+			cells[2].text = sizeText(*s.Bytes)
+		}
+		cells[4].style = &a.out.warn
+		t.row(cells...)
+	}
+	return t.print()
+}
+
+// firstDigits are those of a digest that people compare.
+func firstDigits(digest string) string {
+	hex := strings.TrimPrefix(digest, "sha256:")
+	return hex[:min(len(hex), 12)]
+}
+
+// leftBy reads what a run left from its ledger: the store knows bytes, the ledger knows what they are.
+func (a *app) leftBy(ref string) (leftovers, *state.Dir, error) {
+	left := leftovers{Schema: "joy.artifact-list/1", Artifacts: []storedArtifact{}, Skipped: []skippedArtifact{}, Quarantined: []withheldArtifact{}}
 	dir, run, err := a.resolveRun(ref)
 	if err != nil {
-		return run, nil, nil, err
+		return left, nil, err
 	}
+	left.Run, left.dir = run.ID, run.Dir
 	f, err := openRunLedger(run)
 	if err != nil {
-		return run, nil, nil, err
+		return left, nil, err
 	}
 	defer f.Close()
-	list := []storedArtifact{}
-	rep, err := verify.Check(f, verify.Options{Each: func(e verify.Entry) {
-		if e.Type == "artifact.stored" {
-			n, _ := e.Int("bytes")
-			list = append(list, storedArtifact{e.Step, e.String("name"), n, e.String("sha256")})
-		}
-	}})
-	slices.SortFunc(list, func(a, b storedArtifact) int {
+	rep, err := verify.Check(f, verify.Options{Each: left.take})
+	slices.SortStableFunc(left.Artifacts, func(a, b storedArtifact) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Name, b.Name))
 	})
 	if err == nil && rep.State == verify.Broken {
 		err = ledgerFault(a.relative(run.Dir), rep)
 	}
-	return run, list, dir, err
+	return left, dir, err
 }
 
-func newArtifactGetCmd(a *app) *cobra.Command {
-	var ref, out string
-	cmd := &cobra.Command{
-		Use:   "get [[STEP/]NAME…]",
-		Short: "Write artifacts of a run below a directory",
-		Long: "get writes the named artifacts, or all of them, below a directory. Every byte is checked against the ledger's\n" +
-			"digest. Nothing is overwritten, and no file is executable.",
-		Args: cobra.ArbitraryArgs,
-		Example: "  joy artifact get report.html\n" +
-			"  joy artifact get render/report.html -o out\n" +
-			"  joy artifact get --run 20261124-180300-k3fq2a -o out",
-		RunE: func(_ *cobra.Command, args []string) error {
-			run, list, dir, err := a.artifactsOf(ref)
-			if err != nil {
-				return err
-			}
-			chosen, err := choose(run, list, args)
-			if err != nil {
-				return err
-			}
-			return a.getArtifacts(dir, run, chosen, out)
-		},
-	}
-	cmd.Flags().StringVar(&ref, "run", "", "of `RUN` instead of the latest")
-	cmd.Flags().StringVarP(&out, "output", "o", ".", "write below `DIR`, which is made when it is missing")
-	return cmd
-}
-
-// choose finds the artifacts that names mean: STEP/NAME, or NAME when only one step has left it. The key is the path
-// to write to.
-func choose(run state.Run, list []storedArtifact, names []string) (map[string]storedArtifact, error) {
-	chosen := map[string]storedArtifact{}
-	if len(names) == 0 {
-		for _, art := range list {
-			chosen[art.Step+"/"+art.Name] = art
+func (l *leftovers) take(e verify.Entry) {
+	n, sized := e.Int("bytes")
+	switch e.Type {
+	case "artifact.stored":
+		l.Artifacts = append(l.Artifacts, storedArtifact{e.Step, e.String("name"), n, e.String("sha256"), e.String("media")})
+	case "artifact.skipped":
+		count, _ := e.Int("count")
+		s := skippedArtifact{Step: e.Step, Name: e.String("name"), Reason: e.String("reason"), Count: count}
+		if sized {
+			s.Bytes = &n
 		}
-		return chosen, nil
+		l.Skipped = append(l.Skipped, s)
+	case "artifact.quarantined":
+		l.Quarantined = append(l.Quarantined, withheldArtifact{
+			e.Step, e.String("name"), n, e.String("secret"), e.String("rule"), e.String("form"), e.String("reason"),
+		})
 	}
-	for _, name := range names {
-		var found []storedArtifact
-		var steps []string
-		for _, art := range list {
-			if art.Name == name || art.Step+"/"+art.Name == name {
-				found = append(found, art)
-				steps = append(steps, art.Step+"/"+art.Name)
-			}
-		}
-		switch len(found) {
-		case 0:
-			return nil, fault.New(fault.Input, "run %s left no artifact %q", run.ID, name).WithHint("joy artifact list %s", run.ID)
-		case 1:
-			chosen[found[0].Name] = found[0]
-		default:
-			return nil, fault.New(fault.Input, "%q is the name of several artifacts", name).WithHint("say which: %s", strings.Join(steps, ", "))
-		}
-	}
-	return chosen, nil
-}
-
-func (a *app) getArtifacts(dir *state.Dir, run state.Run, chosen map[string]storedArtifact, out string) error {
-	if gone := readMaintenance(state.OpenIndex(a.cfg.Dirs.State), run.Dir, run.ID, "").text(); gone != "" {
-		return fault.New(fault.Input, "run %s has none any more: %s", run.ID, gone)
-	}
-	store, err := artifact.OpenExisting(dir.ObjectsDir())
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	if err := os.MkdirAll(a.abs(out), 0o700); err != nil {
-		return fault.Wrap(fault.Input, err, "make the directory")
-	}
-	root, err := os.OpenRoot(a.abs(out))
-	if err != nil {
-		return fault.Wrap(fault.Input, err, "open the directory")
-	}
-	defer root.Close()
-	for _, name := range slices.Sorted(maps.Keys(chosen)) {
-		if err := writeArtifact(root, store, name, chosen[name].SHA256); err != nil {
-			return err
-		}
-		if err := a.out.Printf("%s", path.Join(out, name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeArtifact writes one below root, whatever its name says, and leaves nothing when it cannot be whole.
-func writeArtifact(root *os.Root, store *artifact.Store, name, digest string) (err error) {
-	r, err := store.Open(digest)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
-		return fault.Wrap(fault.Input, err, "make a directory for %s", name)
-	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return fault.New(fault.Input, "%s exists already", name).WithHint("name another directory with -o")
-	}
-	if err != nil {
-		return fault.Wrap(fault.Input, err, "write %s", name)
-	}
-	_, err = io.Copy(f, r)
-	if err = errors.Join(err, f.Close()); err != nil {
-		err = errors.Join(err, root.Remove(name))
-	}
-	return err
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,6 +17,9 @@ import (
 
 // tailLines is how much of a failed command's output is shown; the rest is where it says.
 const tailLines = 15
+
+// artifactLines is how many artifacts are named at the end of a run.
+const artifactLines = 20
 
 // sayOutcome ends a run on stderr: what failed and why, what was left, and the next command.
 func (a *app) sayOutcome(rec *record, out runner.Outcome) {
@@ -36,8 +40,25 @@ func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 		status = a.err.fail.Render(out.Status)
 	}
 	a.tell("run %s %s in %s: %s", rec.run.ID, status, short(out.Duration), stepCounts(out.Steps))
-	for _, s := range out.Steps {
+	a.sayArtifacts(out.Steps)
+	next := "joy ledger show"
+	if out.Status != runner.Succeeded {
+		next = "joy ledger show " + rec.run.ID
+	}
+	a.say("next: %s", a.err.bold.Render(next))
+}
+
+// sayArtifacts names the first artifacts, and says how much of out/ is none.
+func (a *app) sayArtifacts(steps []runner.StepOutcome) {
+	shown, more, left := 0, 0, int64(0)
+	for _, s := range steps {
+		left += min(s.LeftOut, math.MaxInt64-left)
 		for _, art := range s.Artifacts {
+			if shown == artifactLines {
+				more++
+				continue
+			}
+			shown++
 			line := term.Line(s.ID+"/"+art.Name) + "  " + size(art.Size)
 			sum := "sha256:" + art.SHA256[:12]
 			if a.err.tty && ansi.StringWidth(line)+len(sum)+4 > a.err.width { // a name is needed whole, a digest is in the ledger
@@ -46,11 +67,17 @@ func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 			a.tell("  %s  %s", line, a.err.dim.Render(sum))
 		}
 	}
-	next := "joy ledger show"
-	if out.Status != runner.Succeeded {
-		next = "joy ledger show " + rec.run.ID
+	if more > 0 {
+		a.tell("  and %d more: joy artifact list", more)
 	}
-	a.say("next: %s", a.err.bold.Render(next))
+	if left > 0 {
+		a.tell("%s %d %s of out/; joy artifact list says why", a.err.warn.Render("not kept:"), left, pick(left == 1, "entry", "entries"))
+	}
+	for _, s := range steps {
+		if s.Partial != "" {
+			a.warn("step %s: %s", s.ID, s.Partial)
+		}
+	}
 }
 
 func (a *app) sayFailure(s runner.StepOutcome, interrupted bool) {

@@ -36,7 +36,7 @@ var leads = map[string][]string{
 	"file.read":            {"path"},
 	"file.written":         {"path"},
 	"artifact.stored":      {"name"},
-	"artifact.skipped":     {"name", "reason"},
+	"artifact.skipped":     {"name", "count", "reason"},
 	"artifact.quarantined": {"name", "secret", "rule", "reason"},
 	"scrub.found":          {"secret", "rule", "in"},
 	"approval.requested":   {"action", "destination"},
@@ -72,6 +72,8 @@ func leadText(key string, value any) string {
 		return "exit " + text
 	case "port":
 		return "port " + text
+	case "count":
+		return text + " more"
 	}
 	return text
 }

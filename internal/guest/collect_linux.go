@@ -3,6 +3,7 @@ package guest
 import (
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,8 +25,8 @@ type collector struct {
 	caps   policy.Artifacts
 	files  int
 	bytes  int64
-	skips  int
-	names  int // bytes held
+	skips  map[string]int64 // by reason
+	names  int              // bytes held
 }
 
 func (w *world) collect(caps policy.Artifacts, frames *guestproto.Frames) error {
@@ -38,7 +39,7 @@ func (w *world) collect(caps policy.Artifacts, frames *guestproto.Frames) error 
 }
 
 func collect(workspace string, caps policy.Artifacts, frames *guestproto.Frames) error {
-	c := &collector{frames: frames, caps: caps}
+	c := &collector{frames: frames, caps: caps, skips: map[string]int64{}}
 	fd, err := unix.Open(workspace, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -47,10 +48,11 @@ func collect(workspace string, caps policy.Artifacts, frames *guestproto.Frames)
 	if err := c.entry(fd, "out", "", 0); err != nil {
 		return err
 	}
-	if c.skips > guestproto.MaxSkips {
-		more := guestproto.FileHeader{Reason: "more", Size: int64(c.skips - guestproto.MaxSkips)}
-		if err := frames.WriteJSON(guestproto.FrameSkip, more); err != nil {
-			return err
+	for _, reason := range slices.Sorted(maps.Keys(c.skips)) {
+		if more := c.skips[reason] - guestproto.MaxNamed; more > 0 {
+			if err := frames.WriteJSON(guestproto.FrameSkip, guestproto.FileHeader{Reason: reason, Count: more}); err != nil {
+				return err
+			}
 		}
 	}
 	return frames.End(guestproto.FrameEnd, nil)
@@ -162,8 +164,8 @@ func (c *collector) list(f *os.File) (names []string, held int, err error) {
 }
 
 func (c *collector) skip(path, reason string, size int64) error {
-	c.skips++
-	if c.skips > guestproto.MaxSkips {
+	c.skips[reason]++
+	if c.skips[reason] > guestproto.MaxNamed {
 		return nil
 	}
 	return c.frames.WriteJSON(guestproto.FrameSkip, guestproto.FileHeader{Path: []byte(path), Reason: reason, Size: size})

@@ -7,14 +7,15 @@ const (
 	MaxDepth = 64
 	// MaxPath is the longest path that MaxDepth and the kernel's 255 bytes a name allow.
 	MaxPath = (MaxDepth + 1) * 256
-	// MaxSkips bounds what is reported as skipped one by one. One more, without a path, counts the rest.
-	MaxSkips = 1_000
+	// MaxNamed bounds what is reported as skipped by name, for each reason. A skip with a Count tells how many more there
+	// were: a workload can make entries without end, and nobody reads a hundred thousand lines.
+	MaxNamed = 20
 )
 
 // SkipReasons are the words of sandbox.Skip that a guest may say.
 var SkipReasons = map[string]bool{
 	"link": true, "device": true, "fifo": true, "socket": true, "too-large": true, "total": true, "count": true,
-	"depth": true, "unreadable": true, "not-a-directory": true, "more": true,
+	"depth": true, "unreadable": true, "not-a-directory": true,
 }
 
 // ComparePaths orders paths as a walk meets them that takes each directory's names in order of their bytes: a/b before

@@ -14,7 +14,7 @@ import (
 )
 
 // Version changes whenever an old guest and a new host would misunderstand each other.
-const Version = 2
+const Version = 3
 
 // Ready is what the guest writes, once, before anything else: it has booted and now waits. No byte of the session has
 // flowed yet, so this is where a memory snapshot may be taken.
@@ -125,6 +125,7 @@ type FileHeader struct {
 	Size    int64  `json:"size"`
 	ModTime int64  `json:"mod_time,omitempty"` // Unix nanoseconds
 	Reason  string `json:"reason,omitempty"`
+	Count   int64  `json:"count,omitempty"` // of a skip without a path: how many more have this reason
 }
 
 // Ping measures the channel and the guest's own fork. What the host sends after it, to its end, is thrown away; then

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -23,19 +25,20 @@ import (
 // it has made.
 const collectLimit = 2 * time.Minute
 
-// collect takes what the step left in /workspace/out, also after a failure. What the caps or the rules leave behind is
-// on record and no failure; a collection that did not reach its end is one, for the steps that follow would work on
-// half of what they need.
+// collect takes what the step left in /workspace/out, also after a failure. What the caps, the rules or the time leave
+// behind is on record and no failure: a step's result is what its command did. When the collection did not reach its end
+// the outcome is Partial, and who needs the step's files finds out; see [run.whole]. Only what breaks the run itself is a
+// failure here: a lost VM, a store or ledger that cannot be written.
 func (r *run) collect(runCtx context.Context, w sandbox.World, s plan.Step, cmd *command, res *result) *Failure {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(runCtx), collectLimit)
 	defer cancel()
 	defer context.AfterFunc(r.SkipCollect, cancel)()
+	c := collection{run: r, step: s.ID, command: cmd.seq, seen: map[string]bool{}, skips: r.newSkips(s.ID)}
 	var broken error
-	seen := map[string]bool{}
 	got, err := w.Collect(ctx, r.Plan.Policy.Artifacts, func(f sandbox.Found, body io.Reader) error {
 		from := &origin{Reader: body}
-		a, err := r.keep(ctx, s.ID, cmd.seq, f, from, seen)
-		if err != nil && from.err == nil {
+		a, err := c.keep(ctx, f, from)
+		if err != nil && from.err == nil && ctx.Err() == nil {
 			broken = err
 		}
 		if a != nil {
@@ -44,63 +47,92 @@ func (r *run) collect(runCtx context.Context, w sandbox.World, s plan.Step, cmd 
 		return err
 	})
 	for _, skip := range got.Skipped {
-		broken = errors.Join(broken, r.recordSkip(s.ID, skip.Path, skip.Reason, skip.Size))
+		if skip.Count > 0 {
+			c.skips.count(skip.Reason, skip.Count)
+		} else {
+			broken = errors.Join(broken, c.skips.add(skip.Path, skip.Reason, skip.Size))
+		}
 	}
+	if err != nil && broken == nil && !errors.Is(err, sandbox.ErrLost) {
+		res.Partial = r.text(early(ctx, err))
+		broken = c.skips.add("", res.Partial, -1)
+	}
+	broken = errors.Join(broken, c.skips.end())
+	res.LeftOut, res.withheld = c.skips.total+int64(len(c.withheld)), c.withheld
 	switch {
 	case broken != nil:
 		return &Failure{Kind: fault.Platform, Err: fmt.Errorf("keeping artifacts: %w", broken)}
 	case errors.Is(err, sandbox.ErrLost):
 		return &Failure{Kind: fault.Platform, Err: err}
-	case err != nil:
-		err = fmt.Errorf("the collection of artifacts ended early: %w", err)
-		return &Failure{Kind: fault.Platform, Err: errors.Join(err, r.recordSkip(s.ID, "", r.text(err.Error()), 0))}
 	}
 	return nil
 }
 
-// recordSkip says what was left behind. The size is the VM's own word and may be no size at all.
-func (r *run) recordSkip(step, name, reason string, size int64) error {
-	d := ledger.Data{"name": r.text(name), "reason": r.text(reason)}
-	if size >= 0 && size <= ledger.MaxInt {
-		d["bytes"] = size
+// early says why a collection ended before its end.
+func early(ctx context.Context, err error) string {
+	why := err.Error()
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		why = fmt.Sprintf("it took longer than %s", collectLimit)
 	}
-	_, err := r.Ledger.Append(ledger.ArtifactSkipped, step, d)
-	return err
+	return "the collection ended early: " + why
+}
+
+// whole refuses what is not all that a step left. A step that is given the files of another would work on some of them
+// and could not know.
+func whole(up map[string]*result) error {
+	for _, id := range slices.Sorted(maps.Keys(up)) {
+		if why := up[id].Partial; why != "" {
+			return fmt.Errorf("not all files of %s are here: %s", id, why)
+		}
+	}
+	return nil
+}
+
+// collection is that of one step.
+type collection struct {
+	*run
+	step    string
+	command int64           // seq of the command that left the files
+	seen    map[string]bool // names so far: each is taken once
+	skips   *skips
+
+	withheld []string
 }
 
 // keep scrubs one file and stores it. Text is redacted in place; anything else that holds a secret, itself or in what it
-// contains, is kept out of the store. A nil Artifact was not kept, which is on record. seen are the names so far: each is
-// taken once.
-func (r *run) keep(ctx context.Context, step string, command int64, f sandbox.Found, body io.Reader, seen map[string]bool) (*Artifact, error) {
-	if !validName(f.Path) || seen[f.Path] {
+// contains, is kept out of the store. A nil Artifact was not kept, which is on record.
+func (c *collection) keep(ctx context.Context, f sandbox.Found, body io.Reader) (*Artifact, error) {
+	if !validName(f.Path) || c.seen[f.Path] {
 		_, err := io.Copy(io.Discard, body)
-		return nil, errors.Join(err, r.recordSkip(step, f.Path, "name", f.Size))
+		return nil, errors.Join(err, c.skips.add(f.Path, "name", f.Size))
 	}
-	seen[f.Path] = true
-	if hits, _ := r.Secrets.Find(strings.NewReader(f.Path)); len(hits) > 0 {
+	c.seen[f.Path] = true
+	if hits, _ := c.Secrets.Find(strings.NewReader(f.Path)); len(hits) > 0 {
 		_, err := io.Copy(io.Discard, body)
-		return nil, errors.Join(err, r.quarantine(step, f, findsOf(hits), "", nil))
+		return nil, errors.Join(err, c.quarantine(f, findsOf(hits), "", nil))
 	}
-	spool, err := r.newSpool(body)
+	spool, err := c.newSpool(body)
 	if err != nil {
 		return nil, err
 	}
 	defer spool.Close()
-	obj, in, err := r.scrub(ctx, f.Path, spool)
+	obj, in, err := c.scrub(ctx, f.Path, spool)
 	if err != nil {
 		return nil, err
 	}
 	if in.held != "" || !spool.text && len(in.finds) > 0 {
-		return nil, r.quarantine(step, f, in.finds, in.held, spool.mac)
+		return nil, c.quarantine(f, in.finds, in.held, spool.mac)
 	}
-	if err := r.recordFinds(step, f.Path, in.finds, spool.mac); err != nil {
+	if err := c.recordFinds(c.step, f.Path, in.finds, spool.mac); err != nil {
 		return nil, err
 	}
-	d := ledger.Data{"name": f.Path, "bytes": obj.Size, "sha256": obj.Digest, "command": command}
+	d := ledger.Data{
+		"name": f.Path, "bytes": obj.Size, "sha256": obj.Digest, "media": http.DetectContentType(in.begins), "command": c.command,
+	}
 	if len(in.unread) > 0 {
 		d["unread"] = in.unread
 	}
-	_, err = r.Ledger.Append(ledger.ArtifactStored, step, d)
+	_, err = c.Ledger.Append(ledger.ArtifactStored, c.step, d)
 	return &Artifact{Name: f.Path, Size: obj.Size, SHA256: strings.TrimPrefix(obj.Digest, "sha256:")}, err
 }
 
@@ -110,10 +142,11 @@ func validName(name string) bool {
 }
 
 // quarantine says that a file is kept out, and why: what it holds, or why it could not be looked into.
-func (r *run) quarantine(step string, f sandbox.Found, in finds, why string, mac hash.Hash) error {
-	d := ledger.Data{"name": r.text(f.Path), "bytes": f.Size}
+func (c *collection) quarantine(f sandbox.Found, in finds, why string, mac hash.Hash) error {
+	c.withheld = append(c.withheld, f.Path)
+	d := ledger.Data{"name": c.text(f.Path), "bytes": f.Size}
 	for i, key := range in.sorted() {
-		r.watch("an artifact", key)
+		c.watch("an artifact", key)
 		if i == 0 {
 			maps.Copy(d, in.data(key))
 			d["form"] = string(in[key].form)
@@ -125,6 +158,6 @@ func (r *run) quarantine(step string, f sandbox.Found, in finds, why string, mac
 	if mac != nil {
 		d["hmac"] = sum(mac)
 	}
-	_, err := r.Ledger.Append(ledger.ArtifactQuarantined, step, d)
+	_, err := c.Ledger.Append(ledger.ArtifactQuarantined, c.step, d)
 	return err
 }

@@ -88,36 +88,6 @@ func TestUnreadableFile(t *testing.T) {
 	require.Equal(t, "unreadable", skip.String("reason"))
 }
 
-// Steps that follow would work on half of what they need.
-func TestCollectionCutShortFailsTheStep(t *testing.T) {
-	for name, tc := range map[string]struct {
-		err  error
-		exit int
-		kind fault.Kind
-		want string
-	}{
-		"a step that went well": {errors.New("the guest says no"), 0, fault.Platform, "ended early: the guest says no"},
-		"a step that failed":    {errors.New("the guest says no"), 9, fault.Agent, "exited with status 9"},
-		"time":                  {context.DeadlineExceeded, 0, fault.Platform, "deadline"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, script("a"), script("b", "a"))
-			r.on("a", func(s *scene) (sandbox.Result, error) {
-				s.keep("some.txt", "some")
-				s.print("{}")
-				return sandbox.Result{ExitCode: tc.exit}, nil
-			})
-			r.vm.collect = func(context.Context, *scene) ([]sandbox.Skip, error) { return nil, tc.err }
-			out := r.finished(t)
-			require.Equal(t, tc.kind, out.Failure.Kind)
-			require.ErrorContains(t, out.Failure.Err, tc.want)
-			require.Equal(t, 1, r.count("artifact.stored"))
-			require.Contains(t, r.one(t, "artifact.skipped").String("reason"), "ended early")
-			require.Equal(t, "b", r.one(t, "step.skipped").Step)
-		})
-	}
-}
-
 // An artifact that the store cannot take ends the step, and leaves no bytes behind.
 func TestStoreFails(t *testing.T) {
 	r := newRig(t, script("a"))

@@ -1,8 +1,11 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
 )
 
@@ -74,5 +77,20 @@ func artifactOf(res *result, ref plan.Ref) (any, error) {
 		}
 		names = append(names, a.Name)
 	}
+	switch {
+	case slices.Contains(res.withheld, ref.Artifact):
+		return nil, fault.New(fault.Policy, "%q of step %s was quarantined", ref.Artifact, ref.Step)
+	case res.Partial != "":
+		return nil, fault.New(fault.Platform, "%q is not among the files that were kept of step %s: %s", ref.Artifact, ref.Step, res.Partial)
+	}
 	return nil, fmt.Errorf("step %s left no %q in /workspace/out, but %q", ref.Step, ref.Artifact, names)
+}
+
+// inputFailure says whose failure it is that an input could not be made: the spec's, unless err says another.
+func inputFailure(err error) *Failure {
+	var e *fault.Error
+	if errors.As(err, &e) {
+		return &Failure{Kind: failureKind(e.Kind), Err: err}
+	}
+	return &Failure{Kind: fault.Input, Err: err}
 }

@@ -43,6 +43,7 @@ type run struct {
 type result struct {
 	step plan.Step
 	StepOutcome
+	withheld []string // names of its files that were quarantined
 }
 
 func (r *run) execute(ctx context.Context) Outcome {

@@ -95,7 +95,9 @@ type StepOutcome struct {
 	Failure   *Failure
 	Output    any // what references to the step's output resolve to
 	Artifacts []Artifact
-	ExitCode  int // of the script; -1 when none is known
+	LeftOut   int64  // entries of /workspace/out that were not kept; the ledger says why
+	Partial   string // why the collection of /workspace/out did not reach its end, else ""
+	ExitCode  int    // of the script; -1 when none is known
 	Duration  time.Duration
 	Tail      []byte // last lines of its output, scrubbed
 	Log       string // path of its captured output, without .stdout or .stderr

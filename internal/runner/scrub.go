@@ -25,6 +25,16 @@ type inspected struct {
 	finds  finds
 	held   string   // why it is kept out although nothing was found
 	unread []string // what of it was not looked into
+	begins sniffer  // of what is stored
+}
+
+// sniffer keeps the beginning of what is written: as much as http.DetectContentType looks at.
+type sniffer []byte
+
+func (s *sniffer) Write(b []byte) (int, error) {
+	const most = 512
+	*s = append(*s, b[:min(len(b), most-len(*s))]...)
+	return len(b), nil
 }
 
 // scrub looks at a file and stores what may be stored: text with what was found replaced, anything else only when
@@ -40,10 +50,10 @@ func (r *run) scrub(ctx context.Context, name string, s *spool) (artifact.Object
 	if s.text {
 		clean := redacting(set, body, in.finds)
 		defer clean.Close()
-		obj, err = r.Objects.Put(clean)
+		obj, err = r.Objects.Put(io.TeeReader(clean, &in.begins))
 	} else if err = in.look(ctx, set, s); err == nil && len(in.finds) == 0 {
 		if err = s.rewind(); err == nil {
-			obj, err = r.Objects.Put(s)
+			obj, err = r.Objects.Put(io.TeeReader(s, &in.begins))
 		}
 	}
 	switch {
@@ -52,7 +62,7 @@ func (r *run) scrub(ctx context.Context, name string, s *spool) (artifact.Object
 	case errors.Is(err, container.ErrLimit) && accepted && len(in.finds) == 0:
 		in.unread = append(in.unread, err.Error())
 		if err = s.rewind(); err == nil {
-			obj, err = r.Objects.Put(s)
+			obj, err = r.Objects.Put(io.TeeReader(s, &in.begins))
 		}
 	case errors.Is(err, container.ErrLimit):
 		in.held, err = err.Error(), nil

@@ -21,7 +21,7 @@ func (r *run) step(runCtx context.Context, s plan.Step, up map[string]*result, r
 	}
 	in, err := r.resolve(s, up)
 	if err != nil {
-		return &Failure{Kind: fault.Input, Err: err}
+		return inputFailure(err)
 	}
 	skill, _ := r.Plan.Skill(s.Skill)
 	if err := r.checkInput(s, skill, in.tree); err != nil {
@@ -92,6 +92,9 @@ func (r *run) checkInput(s plan.Step, skill plan.Skill, tree any) error {
 // script runs a declared entry point in a world of its own.
 func (r *run) script(runCtx context.Context, s plan.Step, skill plan.Skill, in *input, up map[string]*result, res *result) *Failure {
 	return r.inVM(runCtx, s, func(ctx context.Context, sb sandbox.Sandbox, token string) *Failure {
+		if err := whole(up); err != nil {
+			return &Failure{Kind: fault.Platform, Err: err}
+		}
 		env, left := environment(s, in, token)
 		w, err := r.world(ctx, sb, s, skill, in, up, env)
 		if err != nil {

@@ -144,9 +144,11 @@ type Collected struct {
 }
 
 // Skip is something in /workspace/out that was not taken, and why: link, device, fifo, socket, too-large, total, count,
-// depth, unreadable. Without a Path it is out itself (link, not-a-directory, …), or says how many were not named (more).
+// depth, unreadable. Without a Path it is out itself (link, not-a-directory, …), or, with a Count, says how many more of
+// that reason are not named.
 type Skip struct {
 	Path   string
 	Reason string
-	Size   int64 // bytes; of more, entries
+	Size   int64 // bytes
+	Count  int64
 }

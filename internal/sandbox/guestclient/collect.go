@@ -24,6 +24,7 @@ type collection struct {
 	last   []byte // path
 	files  int
 	bytes  int64
+	skips  int // that the guest reported
 }
 
 // sink is an error of the caller's own put.
@@ -95,13 +96,14 @@ func (c *collection) entry(kind guestproto.Kind, head guestproto.FileHeader) err
 		c.last = head.Path
 		return c.file(head)
 	}
-	if len(c.got.Skipped) > guestproto.MaxSkips {
+	c.skips++
+	if c.skips > len(guestproto.SkipReasons)*(guestproto.MaxNamed+1) {
 		return errors.New("more skipped files than it may report")
 	}
-	if len(head.Path) > guestproto.MaxPath || !guestproto.SkipReasons[head.Reason] || head.Size < 0 {
+	if len(head.Path) > guestproto.MaxPath || !guestproto.SkipReasons[head.Reason] || head.Size < 0 || head.Count < 0 || head.Count > 0 && len(head.Path) > 0 {
 		return errors.New("a skipped file that cannot be")
 	}
-	c.got.Skipped = append(c.got.Skipped, sandbox.Skip{Path: string(head.Path), Reason: head.Reason, Size: head.Size})
+	c.got.Skipped = append(c.got.Skipped, sandbox.Skip{Path: string(head.Path), Reason: head.Reason, Size: head.Size, Count: head.Count})
 	return nil
 }
 

@@ -78,6 +78,8 @@ func TestCollectFromABadGuest(t *testing.T) {
 		"a size that overflows": {all(one("a", "x"), file(head("b", 1<<63-1))), "caps"},
 		"a file too many":       {all(one("a", ""), one("b", ""), one("c", ""), one("d", "")), "caps"},
 		"a reason of its own":   {[]any{guestproto.FrameSkip, skipped("a", "joy said so")}, "cannot be"},
+		"a negative count":      {[]any{guestproto.FrameSkip, guestproto.FileHeader{Reason: "link", Count: -1}}, "cannot be"},
+		"a count with a path":   {[]any{guestproto.FrameSkip, guestproto.FileHeader{Path: []byte("a"), Reason: "link", Count: 1}}, "cannot be"},
 		"an endless skip":       {[]any{guestproto.FrameSkip, skipped(strings.Repeat("a", guestproto.MaxPath+1), "link")}, "cannot be"},
 		"no word of a refusal":  {[]any{guestproto.FrameError, "["}, "JSON"},
 	} {
@@ -95,7 +97,7 @@ func TestCollectFromABadGuest(t *testing.T) {
 		}})
 		got, err := w.Collect(long(t), caps, take)
 		lost(t, c, err, "more skipped files")
-		require.LessOrEqual(t, len(got.Skipped), guestproto.MaxSkips+1)
+		require.Len(t, got.Skipped, len(guestproto.SkipReasons)*(guestproto.MaxNamed+1))
 	})
 	t.Run("a file without end, given up", func(t *testing.T) {
 		_, c, w := dialWorld(t, map[guestproto.Op]script{guestproto.OpCollect: func(_ guestproto.Request, stream net.Conn) {
@@ -121,7 +123,7 @@ func TestCollectFromABadGuest(t *testing.T) {
 func TestCollect(t *testing.T) {
 	shrunk := []any{guestproto.FrameFile, head("b", 9), guestproto.FrameData, "x", guestproto.FrameFileEnd, guestproto.Reply{Error: "it shrank"}}
 	_, c, w := dialWorld(t, map[guestproto.Op]script{guestproto.OpCollect: frames(all(one("a/b", "x"), one("a.txt", "\xff"),
-		shrunk, []any{guestproto.FrameSkip, skipped("\xfe\n", "link"), guestproto.FrameSkip, skipped("", "more")}, end)...)})
+		shrunk, []any{guestproto.FrameSkip, skipped("\xfe\n", "link"), guestproto.FrameSkip, guestproto.FileHeader{Reason: "link", Count: 7}}, end)...)})
 
 	t.Run("all", func(t *testing.T) {
 		var got []string
@@ -134,7 +136,7 @@ func TestCollect(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Equal(t, []string{"a/b=x", "a.txt=\xff"}, got)
-		require.Equal(t, []sandbox.Skip{{Path: "b", Reason: "unreadable", Size: 9}, {Path: "\xfe\n", Reason: "link"}, {Reason: "more"}}, left.Skipped)
+		require.Equal(t, []sandbox.Skip{{Path: "b", Reason: "unreadable", Size: 9}, {Path: "\xfe\n", Reason: "link"}, {Reason: "link", Count: 7}}, left.Skipped)
 	})
 	t.Run("the time is UTC", func(t *testing.T) {
 		_, err := w.Collect(long(t), caps, func(f sandbox.Found, r io.Reader) error {
