@@ -52,8 +52,7 @@ func newLedgerShowCmd(a *app) *cobra.Command {
 			"hosts, artifacts. It is written to -o, or to stdout when that is no terminal.",
 		Example: "  joy ledger show 20261124-180300-k3fq2a --step render --type command --full\n" +
 			"  joy ledger show --html -o run.html\n" +
-			"  joy ledger show --at 'tuesday 18:03' --tz Europe/Berlin\n" +
-			"  joy ledger show --file skills/render-report/render.py > ran.py",
+			"  joy ledger show --at 'tuesday 18:03' --tz Europe/Berlin",
 		Args:              argsBetween(0, 1, "one run or file"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
