@@ -34,7 +34,7 @@ type deed struct {
 	says   string // in the failure's words
 }
 
-const short, long = 8 * time.Second, 2 * time.Minute
+const short, patient, long = 8 * time.Second, 20 * time.Second, 2 * time.Minute
 
 var deeds = map[string]deed{
 	"fork-bomb":     {limit: short, ended: "time limit", signal: "SIGKILL", code: 124, says: "took longer than 8s"},
@@ -46,7 +46,7 @@ var deeds = map[string]deed{
 	"reboot":        {limit: long, code: 1, says: "status 1"},
 	"sysrq":         {limit: long, code: 1, says: "status 1"},
 	"output":        {limit: long, code: 1, says: "not JSON"},
-	"descriptors":   {limit: short, ended: "time limit", signal: "SIGKILL", code: 124, says: "took longer than 8s"},
+	"descriptors":   {limit: patient, ended: "time limit", signal: "SIGKILL", code: 124, says: "took longer than 20s"},
 	"stopped":       {limit: long}, // see TestStoppedVM
 	"daemon":        {limit: long, status: "succeeded"},
 }

@@ -3,7 +3,6 @@ package guest
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 
@@ -14,11 +13,11 @@ import (
 
 // agent serves the host's requests. It is the only process of the guest that knows the host.
 type agent struct {
+	*booted
 	session *guestproto.Session
 	doors   chan struct{} // a place for each connection carried
 
 	mu     sync.Mutex
-	limits guestproto.Start
 	worlds map[string]*place
 	spare  chan *keeperProcess // the first world's keeper, forked while the host prepares it; then closed
 }
@@ -30,7 +29,7 @@ type place struct {
 }
 
 // serve runs the session until the host's end is closed.
-func serve(port io.ReadWriteCloser) error {
+func serve(b *booted) error {
 	// A command that was forked and has not begun its program yet shares this process's memory.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return err
@@ -38,8 +37,8 @@ func serve(port io.ReadWriteCloser) error {
 	if err := setAction(unix.SIGCHLD, actionDefault); err != nil {
 		return err
 	}
-	a := &agent{doors: make(chan struct{}, guestproto.MaxDoors), worlds: map[string]*place{}}
-	a.session = guestproto.NewSession(port, false, func(st *guestproto.Stream) { go a.handle(st) })
+	a := &agent{booted: b, doors: make(chan struct{}, guestproto.MaxDoors), worlds: map[string]*place{}}
+	a.session = guestproto.NewSession(b.port, false, func(st *guestproto.Stream) { go a.handle(st) })
 	ended := make(chan error, 1)
 	go func() { ended <- a.session.Serve() }() // waking the main goroutine would wake its thread
 	return <-ended
@@ -93,8 +92,7 @@ func replyOf(err error) guestproto.Reply {
 func (a *agent) start(s guestproto.Start) guestproto.Reply {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.limits = s
-	boot, err := start(&a.limits)
+	err := a.renew(&s)
 	if err == nil && a.spare == nil {
 		a.spare = make(chan *keeperProcess)
 		go func() {
@@ -109,7 +107,7 @@ func (a *agent) start(s guestproto.Start) guestproto.Reply {
 		}()
 	}
 	reply := replyOf(err)
-	reply.Boot = boot
+	reply.Boot = &a.found
 	return reply
 }
 
@@ -130,7 +128,6 @@ func (a *agent) open(id string, spec guestproto.Open) error {
 	p := &place{made: make(chan struct{})}
 	defer close(p.made)
 	a.mu.Lock()
-	limits := a.limits
 	_, taken := a.worlds[id]
 	if !taken {
 		a.worlds[id] = p
@@ -139,7 +136,7 @@ func (a *agent) open(id string, spec guestproto.Open) error {
 	if taken {
 		return fmt.Errorf("world %q exists", id)
 	}
-	w, err := newWorld(id, spec, limits, a.keeper)
+	w, err := newWorld(id, spec, a.pids, a.keeper)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {

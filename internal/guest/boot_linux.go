@@ -31,9 +31,9 @@ const PortName = "joy"
 // Init is PID 1 of a VM. It does not return: the VM powers off when the host's end of the channel is closed, and
 // stops with a line on the console when it cannot boot.
 func Init() {
-	port, err := boot()
+	b, err := boot()
 	if err == nil {
-		err = serve(port)
+		err = serve(b)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		fmt.Fprintln(os.Stderr, "joy-guest:", err)
@@ -46,8 +46,16 @@ func powerOff() {
 	select {}
 }
 
+// booted is a guest that waits for its host.
+type booted struct {
+	port    *os.File
+	scratch string // the scratch disk, of which nothing has been read
+	found   guestproto.Boot
+	pids    int // processes that one world may have
+}
+
 // boot goes from the initramfs to a guest that waits for its host.
-func boot() (*os.File, error) {
+func boot() (*booted, error) {
 	unix.Umask(0)
 	for _, m := range []mount{
 		{"proc", "/proc", "proc", unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC, ""},
@@ -76,16 +84,19 @@ func boot() (*os.File, error) {
 			return nil, err
 		}
 	}
-	if err := settle(); err != nil {
+	b := &booted{}
+	if err := b.settle(); err != nil {
 		return nil, err
 	}
-	port, err := openPort(PortName)
-	if err != nil {
+	if b.scratch, err = disk("scratch"); err != nil {
+		return nil, err
+	}
+	if b.port, err = openPort(PortName); err != nil {
 		return nil, err
 	}
 	warm()
-	_, err = port.WriteString(guestproto.Ready)
-	return port, err
+	_, err = b.port.WriteString(guestproto.Ready)
+	return b, err
 }
 
 // leaveInitramfs moves the guest to a tmpfs root: a world's pivot_root fails while the root is the initramfs. The

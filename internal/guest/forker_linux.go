@@ -24,17 +24,10 @@ const forkLimit = 5 * time.Second
 // commands: they are where it is, have what it has left, and are the guest's own children, so that no other process
 // stands between a command and the stream that it is on.
 type forker struct {
-	jobs  chan job
+	jobs  chan func()
 	tid   int
+	quit  chan struct{}
 	ended chan struct{}
-}
-
-// job asks for a command.
-type job struct {
-	argv   []string
-	env    map[string]string
-	kit    *kit
-	answer chan<- forked
 }
 
 type forked struct {
@@ -43,10 +36,11 @@ type forked struct {
 	err   error
 }
 
-// newForker has a thread enter the world of the process pid, whose root is complete. The thread ends when gone is
-// closed; a job that it has taken before is answered.
-func newForker(pid int, env map[string]string, gone <-chan struct{}) (*forker, error) {
-	f := &forker{jobs: make(chan job), ended: make(chan struct{})}
+// newForker has a thread enter the namespaces of a keeper, the process pid, and restricts it. The keeper need not have
+// its root yet: when it pivots into it, the kernel takes this thread along (pivot_root(2)). A job is done on the thread.
+// Close ends it.
+func newForker(pid int) (*forker, error) {
+	f := &forker{jobs: make(chan func()), quit: make(chan struct{}), ended: make(chan struct{})}
 	ready := make(chan error, 1)
 	go func() {
 		defer close(f.ended)
@@ -59,9 +53,9 @@ func newForker(pid int, env map[string]string, gone <-chan struct{}) (*forker, e
 		}
 		for {
 			select {
-			case j := <-f.jobs:
-				j.answer <- j.fork(env)
-			case <-gone:
+			case job := <-f.jobs:
+				job()
+			case <-f.quit:
 				return
 			}
 		}
@@ -83,14 +77,19 @@ func enterWorld(pid int) error {
 	if err := unix.Setns(fd, worldNamespaces); err != nil {
 		return fmt.Errorf("entering the world: %w", err)
 	}
-	if err := unix.Chdir("/workspace"); err != nil {
-		return err
-	}
 	return restrict()
 }
 
-// Close waits until the thread has let go of the world's namespaces.
+// enter has the thread be where a step begins, once the world has its root.
+func (f *forker) enter() error {
+	done := make(chan error, 1)
+	f.jobs <- func() { done <- unix.Chdir("/workspace") }
+	return <-done
+}
+
+// Close waits until the thread has let go of the world's namespaces. No job is taken any more.
 func (f *forker) Close() error {
+	close(f.quit)
 	<-f.ended
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if errors.Is(unix.Tgkill(os.Getpid(), f.tid, 0), unix.ESRCH) {
@@ -100,20 +99,19 @@ func (f *forker) Close() error {
 	return errors.New("a thread stays in the world")
 }
 
-// fork starts a command.
-func (j *job) fork(base map[string]string) forked {
-	env := mergeEnv(base, j.env)
-	path, err := lookPath(j.argv, env["PATH"])
+// fork starts a command with its end of the kit. It is for the forker's thread.
+func fork(argv []string, env map[string]string, k *kit) forked {
+	path, err := lookPath(argv, env["PATH"])
 	if err != nil {
 		return forked{err: err}
 	}
-	stuck := time.AfterFunc(forkLimit, func() { _ = killCgroup(j.kit.cgroup) })
+	stuck := time.AfterFunc(forkLimit, func() { _ = killCgroup(k.cgroup) })
 	defer stuck.Stop()
 	begin := time.Now()
-	pid, err := syscall.ForkExec(path, j.argv, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{
 		Dir: "/workspace", Env: flatten(env),
-		Files: []uintptr{j.kit.in.theirs.Fd(), j.kit.out[0].theirs.Fd(), j.kit.out[1].theirs.Fd()},
-		Sys:   &syscall.SysProcAttr{Setsid: true, UseCgroupFD: true, CgroupFD: int(j.kit.dir.Fd())},
+		Files: []uintptr{k.in.theirs.Fd(), k.out[0].theirs.Fd(), k.out[1].theirs.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true, UseCgroupFD: true, CgroupFD: int(k.dir.Fd())},
 	})
 	if err != nil {
 		return forked{err: startError(path, err)}

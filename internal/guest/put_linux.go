@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,6 +35,8 @@ func unpack(root, dir string, r io.Reader) error {
 		return err
 	}
 	defer func() { _ = unix.Munmap(buf) }()
+	u := &unpacker{root: root, buf: buf, fd: -1}
+	defer u.leave()
 	for {
 		h, err := tr.Next()
 		if errors.Is(err, io.EOF) {
@@ -46,45 +49,66 @@ func unpack(root, dir string, r io.Reader) error {
 		if h.Typeflag != tar.TypeReg || !filepath.IsLocal(name) {
 			return fmt.Errorf("putting %q: not a regular file below /workspace", h.Name)
 		}
-		if err := putFile(root, name, os.FileMode(h.Mode).Perm(), h.Size, tr, buf); err != nil {
+		if err := u.file(name, uint32(os.FileMode(h.Mode).Perm()), h.Size, tr); err != nil {
 			return fmt.Errorf("putting %q: %w", h.Name, err)
 		}
 	}
 }
 
-func putFile(root, name string, mode os.FileMode, size int64, r io.Reader, buf []byte) error {
-	dir, err := openDir(root, path.Dir(name))
+// unpacker keeps the directory of the last file open for the next: under emulation each step of a path is felt. It makes
+// four system calls for a small file.
+type unpacker struct {
+	root string
+	buf  []byte
+	dir  string // below root
+	fd   int    // of dir, or -1
+}
+
+// enter makes fd the directory dir.
+func (u *unpacker) enter(dir string) (err error) {
+	if u.fd >= 0 && dir == u.dir {
+		return nil
+	}
+	u.leave()
+	u.dir = dir
+	u.fd, err = openDir(u.root, dir)
+	return err
+}
+
+func (u *unpacker) leave() {
+	if u.fd >= 0 {
+		unix.Close(u.fd)
+	}
+	u.fd = -1
+}
+
+func (u *unpacker) file(name string, mode uint32, size int64, r io.Reader) error {
+	if err := u.enter(path.Dir(name)); err != nil {
+		return err
+	}
+	fd, err := create(u.fd, path.Base(name), mode)
 	if err != nil {
 		return err
 	}
-	defer unix.Close(dir)
-	base := path.Base(name)
-	fd, err := create(dir, base)
-	if err != nil {
+	defer unix.Close(fd)
+	if err := fill(fd, size, r, u.buf); err != nil {
 		return err
 	}
-	f := os.NewFile(uintptr(fd), base)
-	defer f.Close()
-	if err := fill(f, size, r, buf); err != nil {
-		return err
+	when := [2]unix.Timespec{unix.NsecToTimespec(fileTime.UnixNano()), unix.NsecToTimespec(fileTime.UnixNano())}
+	// Without a path it is the file itself (utimensat(2)), which x/sys has no call for.
+	if _, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(&when)), 0, 0, 0); errno != 0 { //nolint:gosec // it takes an address
+		return errno
 	}
-	if err := f.Chmod(mode); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	when := unix.NsecToTimespec(fileTime.UnixNano())
-	return unix.UtimesNanoAt(dir, base, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
+	return nil
 }
 
 // fill writes a file. The whole pieces of a large one go to the disk without a copy in the kernel's memory: under
 // emulation that copy costs as much as all the rest, and no world pays for the memory.
-func fill(f *os.File, size int64, r io.Reader, buf []byte) error {
-	direct := size >= int64(len(buf)) && setDirect(f, unix.O_DIRECT) == nil
+func fill(fd int, size int64, r io.Reader, buf []byte) error {
+	direct := size >= int64(len(buf)) && setDirect(fd, unix.O_DIRECT) == nil
 	if direct {
 		// Its blocks at once and in one piece.
-		if err := unix.Fallocate(int(f.Fd()), 0, 0, size); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		if err := unix.Fallocate(fd, 0, 0, size); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 			return err
 		}
 	}
@@ -94,11 +118,11 @@ func fill(f *os.File, size int64, r io.Reader, buf []byte) error {
 			return err
 		}
 		if direct && len(piece) < len(buf) { // the rest need not be of whole blocks
-			if err := setDirect(f, 0); err != nil {
+			if err := setDirect(fd, 0); err != nil {
 				return err
 			}
 		}
-		if _, err := f.Write(piece); err != nil {
+		if err := write(fd, piece); err != nil {
 			return err
 		}
 		left -= int64(len(piece))
@@ -106,22 +130,34 @@ func fill(f *os.File, size int64, r io.Reader, buf []byte) error {
 	return nil
 }
 
-func setDirect(f *os.File, flag int) error {
-	_, err := unix.FcntlInt(f.Fd(), unix.F_SETFL, flag)
+// write writes all of b. A disk that is getting full takes a part before it says so.
+func write(fd int, b []byte) error {
+	for len(b) > 0 {
+		n, err := unix.Write(fd, b)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+		b = b[max(n, 0):]
+	}
+	return nil
+}
+
+func setDirect(fd, flag int) error {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, flag)
 	return err
 }
 
-// create makes a file in place of whatever has its name.
-func create(dir int, base string) (int, error) {
+// create makes a file in place of whatever has its name. The guest has no umask.
+func create(dir int, base string, mode uint32) (int, error) {
 	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	fd, err := unix.Openat(dir, base, flags, 0o600)
+	fd, err := unix.Openat(dir, base, flags, mode)
 	if !errors.Is(err, unix.EEXIST) {
 		return fd, err
 	}
 	if err := unix.Unlinkat(dir, base, 0); err != nil && !errors.Is(err, unix.ENOENT) {
 		return -1, err
 	}
-	return unix.Openat(dir, base, flags, 0o600)
+	return unix.Openat(dir, base, flags, mode)
 }
 
 // openDir opens a directory below root, making it where it is missing and following no link.

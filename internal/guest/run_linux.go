@@ -119,7 +119,7 @@ func newStdio() (in pipe, out pipes, err error) {
 func (w *world) fork(req guestproto.Run, k *kit) (forked, error) {
 	answer := make(chan forked, 1)
 	select {
-	case w.forker.jobs <- job{req.Argv, req.Env, k, answer}:
+	case w.keeper.forker.jobs <- func() { answer <- fork(req.Argv, mergeEnv(w.env, req.Env), k) }:
 	case <-w.gone:
 		return forked{}, errors.New("the world has ended")
 	}

@@ -18,31 +18,20 @@ import (
 // Hostname is the same in every VM, so that a run is repeatable.
 const Hostname = "joy"
 
-// start makes a booted guest this run's own: its clock, its randomness, its names, its limits, its scratch disk.
-// Everything that differs from run to run happens here and not in boot.
-func start(s *guestproto.Start) (*guestproto.Boot, error) {
+// renew makes a booted guest this run's own: its clock, its randomness, its machine-id, its scratch disk. Everything that
+// differs from run to run happens here and not in boot.
+func (b *booted) renew(s *guestproto.Start) error {
 	now := unix.NsecToTimeval(s.Time)
 	if err := unix.Settimeofday(&now); err != nil {
-		return nil, fmt.Errorf("setting the clock: %w", err)
+		return fmt.Errorf("setting the clock: %w", err)
 	}
 	if err := reseed(s.Entropy); err != nil {
-		return nil, err
+		return err
 	}
-	if err := writeNames(); err != nil {
-		return nil, err
+	if err := writeMachineID(); err != nil {
+		return err
 	}
-	scratch, err := disk("scratch")
-	if err != nil {
-		return nil, err
-	}
-	if err := mountScratch(scratch); err != nil {
-		return nil, err
-	}
-	boot, err := inspect()
-	if err != nil {
-		return nil, err
-	}
-	return boot, limitWorlds(boot, s)
+	return mountScratch(b.scratch)
 }
 
 // sysctls are the kernel's limits that are not a cgroup's.
@@ -89,52 +78,58 @@ func reseed(entropy []byte) error {
 // rndReseedCRNG is _IO('R', 0x07), which x/sys does not name.
 const rndReseedCRNG = 0x5207
 
-// writeNames fills the layer that every world finds over the image.
+// dirEtc is /etc of the layer that every world finds over the image.
+const dirEtc = dirVM + "/etc"
+
+// writeNames writes the names there that are the same in every run. A restored guest has them in its memory.
 func writeNames() error {
 	if err := unix.Sethostname([]byte(Hostname)); err != nil {
 		return err
 	}
-	var id [16]byte
-	if _, err := unix.Getrandom(id[:], 0); err != nil {
+	if err := os.MkdirAll(dirEtc, 0o755); err != nil {
 		return err
 	}
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // machine-id(5): formed like a version 4 UUID
 	for name, content := range map[string]string{
-		"machine-id":  hex.EncodeToString(id[:]) + "\n",
 		"hostname":    Hostname + "\n",
 		"hosts":       "127.0.0.1 localhost " + Hostname + "\n::1 localhost\n",
 		"resolv.conf": "", // there is no name service here: names go through the broker
 	} {
-		path := filepath.Join(dirVM, "etc", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		if err := os.WriteFile(dirEtc+"/"+name, []byte(content), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func inspect() (*guestproto.Boot, error) {
+// writeMachineID gives the VM one of its own, from randomness that the host has renewed.
+func writeMachineID() error {
+	var id [16]byte
+	if _, err := unix.Getrandom(id[:], 0); err != nil {
+		return err
+	}
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // machine-id(5): formed like a version 4 UUID
+	return os.WriteFile(dirEtc+"/machine-id", []byte(hex.EncodeToString(id[:])+"\n"), 0o644)
+}
+
+// inspect tells what the guest found.
+func inspect() (found guestproto.Boot, err error) {
 	var uts unix.Utsname
 	if err := unix.Uname(&uts); err != nil {
-		return nil, err
+		return found, err
 	}
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {
-		return nil, err
+		return found, err
 	}
 	cpus, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err != nil {
-		return nil, err
+		return found, err
 	}
-	_, err = os.Stat(dirCgroup + "/cgroup.controllers")
-	return &guestproto.Boot{
+	return guestproto.Boot{
 		Kernel:  unix.ByteSliceToString(uts.Release[:]),
 		Memory:  int64(info.Totalram) * int64(info.Unit),
 		CPUs:    countCPUs(strings.TrimSpace(string(cpus))),
-		Cgroup2: err == nil,
+		Cgroup2: exists(dirCgroup + "/cgroup.controllers"),
 	}, nil
 }
 
@@ -160,7 +155,10 @@ const dirSteps = dirCgroup + "/steps"
 
 // settle does what is the same in every run and would cost each of them: the kernel rewrites itself in many places when
 // a controller is first used, which an emulated CPU has to translate anew.
-func settle() error {
+func (b *booted) settle() (err error) {
+	if err := writeNames(); err != nil {
+		return err
+	}
 	for name, value := range sysctls {
 		if err := os.WriteFile("/proc/sys/"+name, []byte(value), 0); err != nil {
 			return err
@@ -173,29 +171,35 @@ func settle() error {
 	if err := os.MkdirAll(dirSteps, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(dirSteps+"/cgroup.subtree_control", []byte(controllers), 0)
-}
-
-// limitWorlds bounds what all worlds together may use, and lowers s.Pids to what the VM has room for.
-func limitWorlds(boot *guestproto.Boot, s *guestproto.Start) error {
-	threads, err := readNumber("/proc/sys/kernel/threads-max")
-	if err != nil {
+	if err := os.WriteFile(dirSteps+"/cgroup.subtree_control", []byte(controllers), 0); err != nil {
 		return err
 	}
-	// A quarter of what the kernel can start is the guest's own: without a thread it could not go on.
-	s.Pids = min(s.Pids, threads/2)
+	if b.found, err = inspect(); err != nil {
+		return err
+	}
+	b.pids, err = limitWorlds(b.found.Memory)
+	return err
+}
+
+// limitWorlds bounds what all worlds together may use. pids is how many processes one of them may have.
+func limitWorlds(memory int64) (pids int, err error) {
+	threads, err := readNumber("/proc/sys/kernel/threads-max")
+	if err != nil {
+		return 0, err
+	}
 	for name, value := range map[string]int64{
-		"memory.max": max(boot.Memory-s.Reserve, 16<<20),
-		"pids.max":   int64(threads / 4 * 3),
+		"memory.max": max(memory-guestproto.Reserve, 16<<20),
+		// A quarter of what the kernel can start is the guest's own: without a thread it could not go on.
+		"pids.max": int64(threads / 4 * 3),
 		// The guest's own processes, which weigh 100 and work only when they are asked to, come first: an order to kill
 		// must not wait for what is to be killed.
 		"cpu.weight": 10,
 	} {
 		if err := os.WriteFile(filepath.Join(dirSteps, name), strconv.AppendInt(nil, value, 10), 0); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return min(guestproto.WorldPids, threads/2), nil
 }
 
 func readNumber(file string) (int, error) {

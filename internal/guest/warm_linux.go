@@ -56,8 +56,7 @@ func warm() {
 		return
 	}
 	if _, err := await(func() (string, bool) { return "", hasDoor(k.cmd.Process.Pid) }); err != nil {
-		_ = k.cmd.Process.Kill()
-		_ = k.cmd.Wait() // its status is "killed"
+		_ = k.Close()
 		return
 	}
 	firstKeeper.Store(k)

@@ -21,20 +21,19 @@ import (
 // world is the guest's side of one step's world. Its keeper is PID 1 of the world's PID namespace; when the keeper
 // dies, the kernel kills the rest.
 type world struct {
-	id      string
-	dir     string // on the scratch disk: upper, work, workspace, root
-	cgroup  string
-	keep    string // the layer that upper becomes, or ""
-	keeper  *exec.Cmd
-	channel *channel
-	door    net.Listener
+	id     string
+	dir    string // on the scratch disk: upper, work, workspace, root
+	cgroup string
+	keep   string            // the layer that upper becomes, or ""
+	env    map[string]string // of every command
+	keeper *keeperProcess    // nil until there is one
+	door   net.Listener
 
 	commands commands
 
-	kits   kits
-	forker *forker
-	gone   chan struct{} // closed when the world begins to end
-	shut   sync.Once
+	kits kits
+	gone chan struct{} // closed when the world begins to end
+	shut sync.Once
 
 	mu   sync.Mutex
 	oom  int // kills for want of memory that blame has seen
@@ -50,7 +49,7 @@ type keeperConfig struct {
 }
 
 // newWorld makes the directories, the cgroup and the namespaces, and waits until the keeper says they are ready.
-func newWorld(id string, spec guestproto.Open, limits guestproto.Start, keeper func() (*keeperProcess, error)) (*world, error) {
+func newWorld(id string, spec guestproto.Open, pids int, keeper func() (*keeperProcess, error)) (*world, error) {
 	if !validID(id) {
 		return nil, fmt.Errorf("world id %q", id)
 	}
@@ -62,11 +61,11 @@ func newWorld(id string, spec guestproto.Open, limits guestproto.Start, keeper f
 		return nil, err
 	}
 	w := &world{
-		gone: make(chan struct{}),
-		id:   id, dir: filepath.Join(dirScratch, "worlds", id), cgroup: filepath.Join(dirSteps, id),
+		gone: make(chan struct{}), env: spec.Env,
+		id: id, dir: filepath.Join(dirScratch, "worlds", id), cgroup: filepath.Join(dirSteps, id),
 	}
 	w.kits.parent = w.cgroup
-	if err := w.make(lower, spec, limits, keeper); err != nil {
+	if err := w.make(lower, spec, pids, keeper); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	w.keep = spec.Keep // a world that was never whole leaves no layer
@@ -74,25 +73,24 @@ func newWorld(id string, spec guestproto.Open, limits guestproto.Start, keeper f
 	return w, nil
 }
 
-func (w *world) make(lower []string, spec guestproto.Open, limits guestproto.Start, keeper func() (*keeperProcess, error)) error {
+func (w *world) make(lower []string, spec guestproto.Open, pids int, keeper func() (*keeperProcess, error)) error {
 	if err := w.makeDirs(spec); err != nil {
 		return err
 	}
-	if err := w.makeCgroup(limits.Pids, spec.Alone); err != nil {
+	if err := w.makeCgroup(pids, spec.Alone); err != nil {
 		return err
 	}
-	k, err := keeper()
-	if err != nil {
+	var err error
+	if w.keeper, err = keeper(); err != nil {
 		return err
 	}
-	err = w.settle(k, keeperConfig{
+	err = w.settle(keeperConfig{
 		Lower: lower, Dir: w.dir, ReadOnly: spec.ReadOnly, Workspace: filepath.Join(w.dir, "workspace"),
 	})
 	if err != nil {
 		return err
 	}
-	w.forker, err = newForker(k.cmd.Process.Pid, spec.Env, w.gone)
-	return err
+	return w.keeper.forker.enter()
 }
 
 // validID accepts step ids only: the id becomes a path.
@@ -142,13 +140,14 @@ func (w *world) makeCgroup(pids int, alone bool) error {
 const worldNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// keeperProcess is a keeper in fresh namespaces that waits for its configuration.
+// keeperProcess is a keeper in fresh namespaces that waits for its configuration, and the thread that forks there.
 type keeperProcess struct {
 	cmd     *exec.Cmd
 	channel *channel
+	forker  *forker
 }
 
-// startKeeper starts one, whose mount namespace is a copy of this one.
+// startKeeper starts one, whose mount namespace is a copy of this one. Nothing of it depends on the world.
 func startKeeper() (*keeperProcess, error) {
 	ours, theirs, err := socketpair()
 	if err != nil {
@@ -168,20 +167,30 @@ func startKeeper() (*keeperProcess, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a keeper: %w", err), ours.Close())
 	}
-	return &keeperProcess{cmd, ours}, nil
+	k := &keeperProcess{cmd: cmd, channel: ours}
+	if k.forker, err = newForker(cmd.Process.Pid); err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
+	return k, nil
+}
+
+// Close ends the keeper, with everything in its namespaces, and the thread.
+func (k *keeperProcess) Close() error {
+	errs := []error{k.forker.Close(), k.cmd.Process.Kill()}
+	_ = k.cmd.Wait() // its status is "killed"
+	return shutErr(append(errs, k.channel.Close())...)
 }
 
 // settle has the world's keeper set it up and waits until it says that it has.
-func (w *world) settle(k *keeperProcess, cfg keeperConfig) error {
-	w.keeper, w.channel = k.cmd, k.channel
+func (w *world) settle(cfg keeperConfig) error {
 	body, err := json.Marshal(cfg)
 	if err != nil {
 		return err
 	}
-	if err := w.channel.send(body); err != nil {
+	if err := w.keeper.channel.send(body); err != nil {
 		return err
 	}
-	answer, files, err := w.channel.receive(1)
+	answer, files, err := w.keeper.channel.receive(1)
 	if err != nil {
 		return fmt.Errorf("the world's keeper died while it was set up: %w", err)
 	}
@@ -225,15 +234,8 @@ func (w *world) end() error {
 		errs = append(errs, w.door.Close())
 	}
 	errs = append(errs, killCgroup(w.cgroup))
-	if w.forker != nil {
-		errs = append(errs, w.forker.Close())
-	}
 	if w.keeper != nil {
-		errs = append(errs, w.keeper.Process.Kill())
-		_ = w.keeper.Wait() // its status is "killed"
-	}
-	if w.channel != nil {
-		errs = append(errs, w.channel.Close())
+		errs = append(errs, w.keeper.Close())
 	}
 	errs = append(errs, removeCgroup(w.cgroup))
 	if w.keep != "" && shutErr(errs...) == nil {

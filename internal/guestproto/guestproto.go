@@ -30,12 +30,19 @@ const (
 	MaxDoors   = 128
 )
 
+const (
+	// Reserve is the memory that all worlds together leave to the guest itself, in bytes.
+	Reserve = 64 << 20
+	// WorldPids bounds the processes of one world. A small VM bounds them further.
+	WorldPids = 4096
+)
+
 // Op is what a stream is for.
 type Op string
 
 // The operations. All are opened by the host but OpDoor, which the guest opens.
 const (
-	OpStart   Op = "start"   // once, first: limits, clock, entropy
+	OpStart   Op = "start"   // once, first: clock, entropy
 	OpOpen    Op = "open"    // make a world
 	OpPut     Op = "put"     // a tar follows
 	OpRun     Op = "run"     // frames both ways
@@ -70,8 +77,6 @@ type Reply struct {
 type Start struct {
 	Time    int64  `json:"time"`    // Unix nanoseconds on the host
 	Entropy []byte `json:"entropy"` // mixed into the kernel's pool
-	Reserve int64  `json:"reserve"` // bytes of memory that all worlds together leave free
-	Pids    int    `json:"pids"`    // processes of one world
 }
 
 // Boot is what the guest found.

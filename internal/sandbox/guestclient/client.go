@@ -20,12 +20,6 @@ import (
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
 
-// Reserve is the memory that all worlds together leave to the guest itself.
-const Reserve = 64 << 20
-
-// worldPids bounds the processes of one world. A small VM bounds them further.
-const worldPids = 4096
-
 // errClosed is the cause of an end that the host wanted.
 var errClosed = errors.New("closed")
 
@@ -78,7 +72,7 @@ func (c *Client) start(ctx context.Context) error {
 		return err
 	}
 	reply, err := c.call(ctx, guestproto.Request{Op: guestproto.OpStart, Start: &guestproto.Start{
-		Time: time.Now().UnixNano(), Entropy: entropy, Reserve: Reserve, Pids: worldPids,
+		Time: time.Now().UnixNano(), Entropy: entropy,
 	}}, nil)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package microvm
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -63,21 +62,12 @@ func hostIdentity(accel string) ([]string, error) {
 		return nil, err
 	}
 	id := []string{unix.ByteSliceToString(uts.Machine[:]), unix.ByteSliceToString(uts.Release[:])}
-	f, err := os.Open("/proc/cpuinfo")
+	cpu, err := hostCPU()
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r := bufio.NewReader(io.LimitReader(f, 64<<10))
-	for {
-		line, err := r.ReadString('\n')
-		if err != nil || line == "\n" {
-			break // the first CPU's is enough
-		}
-		switch name, _, _ := strings.Cut(line, ":"); strings.TrimSpace(name) {
-		case "vendor_id", "cpu family", "model", "model name", "stepping", "microcode", "flags":
-			id = append(id, strings.TrimSpace(line))
-		}
+	for _, name := range []string{"vendor_id", "cpu family", "model", "model name", "stepping", "microcode", "flags"} {
+		id = append(id, cpu[name])
 	}
 	if accel == "kvm" {
 		boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
