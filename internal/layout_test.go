@@ -60,6 +60,7 @@ var house = []room{
 	{2, "state", "fault"},                                 // .joy and the index of live runs
 
 	{1, "ledger/export", "ledger/verify plan notekey digest fault term"}, // ledgers in the formats of other tools
+	{1, "freeze", "ledger/verify plan fault"},                            // a script of what a model did
 	{1, "ledger/page", "ledger/account ledger/verify plan term"},         // a run as one HTML file
 
 	{1, "agent", "policy digest fault"},    // joy.yaml

@@ -70,6 +70,13 @@ func newInitCmd(a *app) *cobra.Command {
 
 // scaffold writes files below dir, all or none of them: what is in the way is listed first. next is the command to say.
 func (a *app) scaffold(dir string, files []scaffoldFile, force bool, next string) error {
+	if err := a.putScaffold(dir, files, force); err != nil {
+		return err
+	}
+	return a.saidInit(dir, files, next)
+}
+
+func (a *app) putScaffold(dir string, files []scaffoldFile, force bool) error {
 	root := a.abs(dir)
 	var conflicts []error
 	for _, f := range files {
@@ -89,7 +96,7 @@ func (a *app) scaffold(dir string, files []scaffoldFile, force bool, next string
 			return fault.Wrap(fault.Input, err, "write %s", f.path)
 		}
 	}
-	return a.saidInit(dir, files, next)
+	return nil
 }
 
 // inTheWay says why path cannot be written below root. With force only a file that is no ordinary file is refused:

@@ -19,6 +19,7 @@ func sections(a *app) []section {
 			newCheckCmd(a),
 			newBuildCmd(a),
 			newPlanCmd(a),
+			newFreezeCmd(a),
 		}},
 		{"run", "Run:", []*cobra.Command{
 			newSimulateCmd(a), newReplayCmd(a),

@@ -60,8 +60,9 @@ func (t *talk) runScript(ctx context.Context, in scriptInput) (string, error) {
 	defer cancel()
 	t.ran++
 	cmd, err := t.run.command(limited, t.world, t.step, invocation{
-		argv: []string{"bash", "-c", in.Script}, text: in.Script, log: t.step.ID + "." + strconv.Itoa(t.ran), head: maxShown / 2,
+		argv: []string{"bash", "-c", in.Script}, text: in.Script, log: t.step.ID + "." + strconv.Itoa(t.ran), head: maxShown / 2, in: t.given,
 	}, t.res)
+	t.given = nil
 	t.last = cmd
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		t.failed = fmt.Errorf("it took longer than %d s", in.Timeout)

@@ -44,7 +44,7 @@ func (r *run) prompt(runCtx context.Context, s plan.Step, skill plan.Skill, in *
 			return r.failureOf(ctx, s, err)
 		}
 		defer func() { _ = r.leave(w) }()
-		t := &talk{run: r, step: s, skill: skill, up: up, res: res, world: w, last: &command{}}
+		t := &talk{run: r, step: s, skill: skill, up: up, res: res, world: w, last: &command{}, given: in}
 		f := r.talk(ctx, t, in)
 		if f == nil || !errors.Is(f.Err, sandbox.ErrLost) {
 			if cf := r.collect(runCtx, w, s, t.last, res); f == nil {
@@ -81,6 +81,7 @@ type talk struct {
 	last   *command // the last script that was begun
 	failed error    // how that script failed
 	ran    int      // scripts so far
+	given  *input   // what the first script's entry has to name; nil: it was named
 }
 
 // hold is the loop: the model speaks, what it asks for is done, until it gives an answer that holds.
