@@ -31,16 +31,6 @@ func EncodeMessage(v any) ([]byte, error) {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body))), body...), nil
 }
 
-// WriteMessage writes v in one Write.
-func WriteMessage(w io.Writer, v any) error {
-	b, err := EncodeMessage(v)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(b)
-	return err
-}
-
 // EndWithMessage writes v as the last bytes of a stream.
 func EndWithMessage(st *Stream, v any) error {
 	b, err := EncodeMessage(v)

@@ -27,13 +27,14 @@ func TestMessageRefuses(t *testing.T) {
 		})
 	}
 	require.ErrorContains(t, ReadMessage(bytes.NewReader([]byte("\x00\x00\x00\x02{]")), &Request{}), "invalid character")
-	require.ErrorIs(t, WriteMessage(io.Discard, strings.Repeat("x", MaxMessage)), ErrTooLarge)
+	_, err := EncodeMessage(strings.Repeat("x", MaxMessage))
+	require.ErrorIs(t, err, ErrTooLarge)
 }
 
 func TestMessageRoundTrip(t *testing.T) {
 	var b bytes.Buffer
 	sent := Request{Op: OpRun, World: "render", Run: &Run{Argv: []string{"sh", "-c", "true"}, Env: map[string]string{"A": "b"}}}
-	require.NoError(t, WriteMessage(&b, sent))
+	write(t, &b, sent)
 	var got Request
 	require.NoError(t, ReadMessage(&b, &got))
 	require.Equal(t, sent, got)
@@ -104,7 +105,15 @@ func FuzzMessage(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		require.NoError(t, WriteMessage(&b, first))
+		write(t, &b, first)
 		require.NoError(t, ReadMessage(&b, &second))
 	})
+}
+
+func write(t testing.TB, w io.Writer, v any) {
+	t.Helper()
+	b, err := EncodeMessage(v)
+	require.NoError(t, err)
+	_, err = w.Write(b)
+	require.NoError(t, err)
 }

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"archive/tar"
-	"bytes"
 	"compress/gzip"
 	"encoding/hex"
 	"errors"
@@ -156,6 +155,3 @@ func (p *Parts) take(name string, b []byte, keep func(string, []byte) error) err
 func unreadable(err error) error {
 	return fault.Wrap(fault.Input, err, "this is no record of a run").WithHint("joy ledger export RUN --format replay -o FILE makes one")
 }
-
-// Reader is the ledger of the parts.
-func (p Parts) Reader() io.Reader { return bytes.NewReader(p.Ledger) }

@@ -69,12 +69,3 @@ func (b *Bundle) readFiles(fsys fs.FS, raw []byte, d declaration, read digest.Op
 	}
 	return nil
 }
-
-// Open returns the pinned bytes of one file as a read-only file system would; the error wraps fs.ErrNotExist.
-func (b *Bundle) Open(name string) ([]byte, error) {
-	data, ok := b.Contents[name]
-	if !ok {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return data, nil
-}

@@ -24,7 +24,11 @@ type script func(req guestproto.Request, stream net.Conn)
 
 // answer replies and closes.
 func answer(reply guestproto.Reply) script {
-	return func(_ guestproto.Request, stream net.Conn) { _ = guestproto.WriteMessage(stream, reply) }
+	return func(_ guestproto.Request, stream net.Conn) {
+		if b, err := guestproto.EncodeMessage(reply); err == nil {
+			_, _ = stream.Write(b)
+		}
+	}
 }
 
 // frames sends frames and closes: kind and body in turn.
