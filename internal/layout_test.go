@@ -34,6 +34,7 @@ var house = []room{
 	{3, "build", "agent skill secret/rules plan schema policy digest fault"},                                                     // agent and skills to plan
 	{3, "runner", "plan sandbox model broker connection secret container artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
 	{3, "sandbox/e2b/e2btest", "sandbox/microvm sandbox image image/squashfs policy fault"},                                      // an E2B for tests
+	{3, "sandbox/e2b", "sandbox sandbox/guestclient sandbox/e2b/client image guestproto fault"},                                  // a sandbox at E2B
 	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest thread fault"},                            // a QEMU machine of joy's own
 	{3, "replay", "connection ledger/account ledger/verify plan digest fault"},                                                   // a run answered from the record of another
 	{3, "model/anthropic", "model"},                               // Anthropic's wire

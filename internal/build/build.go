@@ -42,6 +42,10 @@ type Options struct {
 	// arm64) to a digest, or "". nil knows none, and such a pin stays null.
 	Images func(profile, arch string) string
 
+	// Templates looks up what an E2B template means now, for a pin that nothing is kept for: the id of its build, or "".
+	// nil looks up none.
+	Templates func(template string) (build string, err error)
+
 	// Ask gets definitions of tools that nothing is kept for. nil: nobody is asked, and a plan that lacks one has no
 	// lock.
 	Ask Ask
@@ -93,7 +97,9 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	b.flow()
 	b.grants()
 	b.findings()
-	b.image()
+	if err := b.image(); err != nil {
+		return nil, err
+	}
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}

@@ -8,7 +8,7 @@ import (
 
 // image keeps the outside pins of the old plan as long as they are of the same profile and template, and fills what is
 // left from the images of this machine.
-func (b *builder) image() {
+func (b *builder) image() error {
 	i := &b.plan.Image
 	i.E2B.Template = b.spec.E2BTemplate
 	if strings.HasPrefix(b.spec.Image.Value, "sha256:") {
@@ -28,8 +28,14 @@ func (b *builder) image() {
 			i.E2B.Build = old.Image.E2B.Build
 		}
 	}
+	if i.E2B.Template != "" && i.E2B.Build == "" && b.o.Templates != nil {
+		var err error
+		if i.E2B.Build, err = b.o.Templates(i.E2B.Template); err != nil {
+			return err
+		}
+	}
 	if b.o.Images == nil || i.Profile == "" {
-		return
+		return nil
 	}
 	for arch, pin := range map[string]**string{"amd64": &i.Microvm.AMD64, "arm64": &i.Microvm.ARM64} {
 		if *pin != nil {
@@ -39,6 +45,7 @@ func (b *builder) image() {
 			*pin = &found
 		}
 	}
+	return nil
 }
 
 // OutsidePins counts what a plan names that is not a file of the project.

@@ -127,7 +127,8 @@ func (a *app) build(ctx context.Context, arg string, o buildOptions) error {
 	}
 	old := a.oldPlan(p)
 	res, err := build.Build(ctx, build.Options{
-		Dir: p.dir, Old: without(old, o.update), Images: a.localImage, Ask: a.asker(p), Strict: o.strict,
+		Dir: p.dir, Old: without(old, o.update), Images: a.localImage,
+		Templates: a.templateBuild(ctx, slices.Contains(o.update, "template")), Ask: a.asker(p), Strict: o.strict,
 	})
 	if err != nil {
 		return p.explain(err)

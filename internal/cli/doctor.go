@@ -45,7 +45,7 @@ func (a *app) examine(ctx context.Context, deep bool) []doctor.Check {
 		CacheDir: a.cfg.Dirs.Cache, StateDir: a.cfg.Dirs.State, ScratchDir: os.TempDir(), LookupEnv: a.env.LookupEnv,
 		Accel: a.cfg.Accel, MaxVMs: a.cfg.MaxVMs,
 	}
-	checks := doctor.Run(ctx, m)
+	checks := append(doctor.Run(ctx, m), a.checkE2B(ctx)...)
 	if deep {
 		a.say("booting a VM; under emulation this takes seconds")
 		checks = append(checks, doctor.Boot(ctx, m, a.queue())...)

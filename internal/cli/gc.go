@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,9 +12,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/artifact"
 	"github.com/joystream-ai/joy/internal/build"
-	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
-	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/state"
 )
 
@@ -24,7 +23,8 @@ func newGCCmd(a *app) *cobra.Command {
 		Use:   "gc",
 		Short: "Destroy what a crashed run left",
 		Long: "gc looks through your index of live runs. A run whose joy is gone is cleared: a VM of it that still lives is\n" +
-			"destroyed. Runs of a living joy and everything that the index does not name are left alone.\n\n" +
+			"destroyed. With E2B_API_KEY set it also looks there for sandboxes with your signature whose run nobody knows. Runs of a\n" +
+			"living joy and everything else are left alone.\n\n" +
 			"With --cache it also removes what the cache holds and nothing needs: images that no profile means, no run holds\n" +
 			"and none has used for long, memory snapshots likewise, initrds of other images and joys, what interrupted builds\n" +
 			"left, and Debian's packages. All of it is made again when it is needed.\n\n" +
@@ -49,7 +49,9 @@ func newGCCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			left, err := a.reap(dryRun)
+			left, err := a.reap(cmd.Context(), dryRun)
+			tagged, tagErr := a.reapTagged(cmd.Context(), dryRun)
+			left, err = append(left, tagged...), errors.Join(err, tagErr)
 			g := gcResult{Schema: "joy.gc/1", DryRun: dryRun, Runs: left}
 			if r != nil && err == nil {
 				g.Old, g.Kept, err = a.retain(r, dryRun)
@@ -81,7 +83,7 @@ type leftover struct {
 }
 
 // reap clears the runs of the index whose joy is gone.
-func (a *app) reap(dryRun bool) ([]leftover, error) {
+func (a *app) reap(ctx context.Context, dryRun bool) ([]leftover, error) {
 	index := state.OpenIndex(a.cfg.Dirs.State)
 	lives, err := index.List()
 	errs := []error{err}
@@ -92,12 +94,16 @@ func (a *app) reap(dryRun bool) ([]leftover, error) {
 		}
 		l := leftover{Run: live.Run, Dir: filepath.Join(live.StateDir, "runs", live.Run), VMs: live.VM}
 		for _, id := range live.VM {
-			if microvm.Alive(id) {
+			alive, err := a.vmAlive(ctx, id)
+			if err != nil && dryRun {
+				errs = append(errs, err)
+			}
+			if alive {
 				l.Alive = append(l.Alive, id)
 			}
 		}
 		if !dryRun {
-			errs = append(errs, a.clear(index, &l))
+			errs = append(errs, a.clear(ctx, index, &l))
 		}
 		left = append(left, l)
 	}
@@ -108,12 +114,10 @@ func (a *app) reap(dryRun bool) ([]leftover, error) {
 }
 
 // clear destroys the VMs first, then says so beside the ledger, and forgets the run last: whatever fails is found again.
-func (a *app) clear(index *state.Index, l *leftover) error {
+func (a *app) clear(ctx context.Context, index *state.Index, l *leftover) error {
 	for _, id := range l.Alive {
-		if _, err := microvm.Reap(id); err != nil {
-			e := fault.Wrap(fault.Platform, err, "the VM %s of run %s could not be destroyed", id, l.Run)
-			e.Code = codeVMAlive
-			return e
+		if err := a.reapVM(ctx, id); err != nil {
+			return vmStays(err, id, l.Run)
 		}
 	}
 	if _, err := index.Head(l.Run); errors.Is(err, fs.ErrNotExist) {
@@ -181,8 +185,8 @@ func (a *app) recoverLedger(index *state.Index, l *leftover) error {
 }
 
 // reapQuietly clears what an earlier crash left before a new run begins. It never stops that run.
-func (a *app) reapQuietly() {
-	left, err := a.reap(false)
+func (a *app) reapQuietly(ctx context.Context) {
+	left, err := a.reap(ctx, false)
 	if err != nil {
 		a.warn("clearing what an earlier run left: %v; see joy gc", err)
 	}

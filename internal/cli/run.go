@@ -15,6 +15,7 @@ import (
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/runner"
 	"github.com/joystream-ai/joy/internal/sandbox"
+	"github.com/joystream-ai/joy/internal/sandbox/e2b"
 	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/secret"
 )
@@ -49,7 +50,7 @@ func newRunCmd(a *app) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.inputs, "input", nil, "`NAME=VALUE` of the run's input; NAME=@FILE for a file")
 	flags.StringVar(&o.inputFile, "input-file", "", "read the input from `FILE`, a JSON object (- for stdin)")
-	flags.String("sandbox", "", "where VMs come from: microvm (default)")
+	flags.String("sandbox", "", "where VMs come from: microvm (default) or e2b")
 	flags.String("model", "", "ask `PROVIDER/NAME` in place of the plan's model")
 	flags.StringArrayVar(&o.approve, "approve", nil, "approve of calls of `ACTION` without asking (may be repeated)")
 	flags.BoolVar(&o.jsonl, "jsonl", false, "print the ledger as JSON lines on a terminal too")
@@ -88,7 +89,7 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err := a.refuseUnapproved(t.plan, o.approve); err != nil {
 		return err
 	}
-	a.reapQuietly()
+	a.reapQuietly(ctx)
 	rec, err := a.openRecord(t)
 	if err != nil {
 		return err
@@ -161,7 +162,15 @@ func (a *app) provider(p *plan.Plan) (sandbox.Provider, error) {
 	if !slices.Contains(p.Policy.Providers, name) {
 		return nil, fault.New(fault.Policy, "the plan does not allow the sandbox provider %s (policy.providers: %s)", name, strings.Join(p.Policy.Providers, ", "))
 	}
-	if name != microvm.Name {
+	switch name {
+	case microvm.Name:
+	case e2b.Name:
+		p, err := a.e2b()
+		if err != nil {
+			return nil, err
+		}
+		return &remote{p, a}, nil
+	default:
 		return nil, fault.New(fault.Platform, "this version of joy has no sandbox provider %s", name).WithHint("joy run --sandbox microvm")
 	}
 	return &local{&microvm.Provider{CacheDir: a.cfg.Dirs.Cache, Accel: a.cfg.Accel}, a, nil}, nil
@@ -177,6 +186,8 @@ func (a *app) pinnedImage(p *plan.Plan) (string, error) {
 	switch {
 	case !needed:
 		return "", nil
+	case a.cfg.Sandbox == e2b.Name:
+		return pinnedTemplate(p)
 	case pin == nil:
 		profile := p.Image.Profile
 		e := fault.New(fault.Drift, "the lock does not pin the image %s for %s yet", profile, runtime.GOARCH).
@@ -205,7 +216,7 @@ func (a *app) imageIsHere(pin, profile string) error {
 
 // holdImage keeps joy gc --cache from the image until the run has ended.
 func (a *app) holdImage(pin string) (release func(), err error) {
-	if pin == "" {
+	if pin == "" || a.cfg.Sandbox != microvm.Name {
 		return func() {}, nil
 	}
 	img, err := image.Find(a.cfg.Dirs.Cache, pin)

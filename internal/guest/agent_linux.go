@@ -136,7 +136,7 @@ func (a *agent) open(id string, spec guestproto.Open) error {
 	if taken {
 		return fmt.Errorf("world %q exists", id)
 	}
-	w, err := newWorld(id, spec, a.pids, a.keeper)
+	w, err := newWorld(id, spec, a.ground, a.keeper)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {

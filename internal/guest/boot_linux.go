@@ -48,10 +48,10 @@ func powerOff() {
 
 // booted is a guest that waits for its host.
 type booted struct {
-	port    *os.File
+	*ground
+	port    io.ReadWriteCloser
 	scratch string // the scratch disk, of which nothing has been read
 	found   guestproto.Boot
-	pids    int // processes that one world may have
 }
 
 // boot goes from the initramfs to a guest that waits for its host.
@@ -84,7 +84,7 @@ func boot() (*booted, error) {
 			return nil, err
 		}
 	}
-	b := &booted{}
+	b := &booted{ground: ownGround()}
 	if err := b.settle(); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func boot() (*booted, error) {
 		return nil, err
 	}
 	warm()
-	_, err = b.port.WriteString(guestproto.Ready)
+	_, err = io.WriteString(b.port, guestproto.Ready)
 	return b, err
 }
 

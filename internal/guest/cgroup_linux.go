@@ -32,6 +32,19 @@ func endCgroup(dir string) error {
 	return errors.New("processes of the step cannot be killed")
 }
 
+// endChildren kills every process in the cgroups below dir, in which all of them are, and waits until none is left. The
+// order is not given to dir itself: from Linux 6.13 on, whatever is forked later into a cgroup below one that was ordered
+// killed dies too.
+func endChildren(dir string) error {
+	children, _ := filepath.Glob(dir + "/*/cgroup.kill")
+	for _, c := range children {
+		if err := endCgroup(filepath.Dir(c)); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENODEV) {
+			return err
+		}
+	}
+	return nil
+}
+
 // removeCgroup removes an emptied cgroup and its children. The kernel lets go of it only when the last killed process
 // has been reaped, which cgroup.events tells by poll(2).
 func removeCgroup(dir string) error {

@@ -31,7 +31,8 @@ type collector struct {
 
 func (w *world) collect(caps policy.Artifacts, frames *guestproto.Frames) error {
 	// What still runs must not change what is being read.
-	if err := endCgroup(w.cgroup); err != nil {
+	w.kits.drop()
+	if err := endChildren(w.cgroup); err != nil {
 		return err
 	}
 	frames.Hold()

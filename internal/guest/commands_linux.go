@@ -77,8 +77,11 @@ func (c *commands) kill(id int) error {
 		}
 		select {
 		case <-cmd.ended:
-			// It may have ended by itself and left children since the last order.
-			return killCgroupIfThere(cmd.cgroup)
+			// It may have ended by itself and left children since the last order; and an order is given, not obeyed at once.
+			if err := endCgroup(cmd.cgroup); !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENODEV) {
+				return err
+			}
+			return nil
 		case <-again.C:
 		case <-limit.C:
 			return errors.New("the command cannot be killed")

@@ -82,10 +82,12 @@ func furnish() (*os.File, error) {
 // enter turns the namespaces into the world of product.md.
 func enter(cfg keeperConfig) error {
 	root := filepath.Join(cfg.Dir, "root")
-	overlay := mount{"world", root, "overlay", unix.MS_NODEV | unix.MS_NOSUID, fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s",
-		strings.Join(cfg.Lower, ":"), filepath.Join(cfg.Dir, "upper"), filepath.Join(cfg.Dir, "work"))}
+	base := overlay(root, cfg.Lower, filepath.Join(cfg.Dir, "upper"), filepath.Join(cfg.Dir, "work")).make
+	if cfg.Private {
+		base = func() error { return buildPrivate(root, cfg.Dir) }
+	}
 	for _, step := range []func() error{
-		overlay.make,
+		base,
 		func() error { return buildRoot(root, cfg.Workspace, cfg.ReadOnly) },
 		func() error { return enterRoot(root) },
 	} {
@@ -94,6 +96,12 @@ func enter(cfg keeperConfig) error {
 		}
 	}
 	return nil
+}
+
+// overlay is a world's root: upper over the lower layers, nearest first.
+func overlay(root string, lower []string, upper, work string) mount {
+	return mount{"world", root, "overlay", unix.MS_NODEV | unix.MS_NOSUID, fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s",
+		strings.Join(lower, ":"), upper, work)}
 }
 
 func loopbackUp() error {

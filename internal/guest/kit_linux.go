@@ -20,6 +20,7 @@ type kit struct {
 	dir    *os.File // the cgroup, opened
 	in     pipe
 	out    pipes
+	round  int // of the kits when it was taken
 }
 
 // kits are those of one world that are ready.
@@ -30,6 +31,7 @@ type kits struct {
 	mu     sync.Mutex
 	made   int
 	ready  []*kit
+	round  int // grows when all cgroups are ordered killed
 }
 
 // take is a kit that is ready, or a new one. The caller gives it back.
@@ -47,9 +49,13 @@ func (ks *kits) take() (*kit, error) {
 		return k, nil
 	}
 	ks.made++
-	name := strconv.Itoa(ks.made)
+	name, round := strconv.Itoa(ks.made), ks.round
 	ks.mu.Unlock()
-	return newKit(filepath.Join(ks.parent, name))
+	k, err := newKit(filepath.Join(ks.parent, name))
+	if err == nil {
+		k.round = round
+	}
+	return k, err
 }
 
 // prepare makes the kit of the first command, while the host is still on its way to it.
@@ -77,15 +83,30 @@ func (ks *kits) renew(k *kit) bool {
 	defer ks.making.RUnlock()
 	ks.mu.Lock()
 	defer ks.mu.Unlock()
-	if ks.closed || len(ks.ready) >= maxKits {
+	if ks.closed || k.round != ks.round || len(ks.ready) >= maxKits {
 		return false
 	}
 	in, out, err := newStdio()
 	if err != nil {
 		return false
 	}
-	ks.ready = append(ks.ready, &kit{cgroup: k.cgroup, dir: k.dir, in: in, out: out})
+	ks.ready = append(ks.ready, &kit{cgroup: k.cgroup, dir: k.dir, in: in, out: out, round: k.round})
 	return true
+}
+
+// drop closes the kits that are ready and has none of those in use come back: their cgroups are about to be ordered
+// killed.
+func (ks *kits) drop() {
+	ks.making.RLock()
+	defer ks.making.RUnlock()
+	ks.mu.Lock()
+	ready := ks.ready
+	ks.ready = nil
+	ks.round++
+	ks.mu.Unlock()
+	for _, k := range ready {
+		k.Close()
+	}
 }
 
 // Close waits for kits being made and closes those that are ready. The world removes their cgroups with its own.

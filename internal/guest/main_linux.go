@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,22 +13,32 @@ import (
 // The first thread of the program can only end with it: it stays the main goroutine's, so that no forker is on it.
 func init() { runtime.LockOSThread() }
 
-// Main is joy-guest: PID 1 of a VM, the keeper of a world, or the command that a step finds on its PATH.
+// Main is joy-guest: PID 1 of a VM, a guest in somebody else's VM, the keeper of a world, or the command that a step finds on its PATH.
 func Main(args []string, stderr io.Writer) int {
 	switch {
 	case os.Getpid() == 1 && len(args) > 0 && args[0] == keeperName:
-		if err := keep(); err != nil && err != io.EOF { //nolint:errorlint // receive returns it bare
-			fmt.Fprintln(stderr, "joy-guest:", err)
-			return 1
-		}
-		return 0
+		return report(keep(), stderr)
+	case os.Getpid() == 1 && len(args) > 0 && args[0] == hostedName:
+		return report(hosted(os.Stdout), stderr)
 	case os.Getpid() == 1:
 		Init()
 		return 1
 	default:
+		if do, ok := hostedCommand(args); ok {
+			return report(do(), stderr)
+		}
 		c := &caller{stdin: os.Stdin, stdout: os.Stdout, stderr: stderr, getenv: os.Getenv}
 		return c.run(args[min(1, len(args)):])
 	}
+}
+
+// report says what went wrong and gives the exit code. The end of what it was connected to is nothing wrong.
+func report(err error, stderr io.Writer) int {
+	if err == nil || errors.Is(err, io.EOF) {
+		return 0
+	}
+	fmt.Fprintln(stderr, "joy-guest:", err)
+	return 1
 }
 
 // knownCalls are the denied calls that this architecture has; the filter refuses a name it does not know.

@@ -47,7 +47,9 @@ func (w *world) run(req guestproto.Run, frames *guestproto.Frames, stopped <-cha
 	})
 	exit, err := cmd.await()
 	close(done)
-	w.commands.end(req.ID, c)
+	if w.commands.end(req.ID, c) {
+		_ = endCgroup(k.cgroup) // its end is not told before all that it started has ended
+	}
 	// A child that still holds the pipes does not hold the command: what is in them now is the rest of its output.
 	for _, p := range k.out {
 		_ = p.ours.SetReadDeadline(time.Unix(1, 0))

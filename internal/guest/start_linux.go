@@ -21,6 +21,9 @@ const Hostname = "joy"
 // renew makes a booted guest this run's own: its clock, its randomness, its machine-id, its scratch disk. Everything that
 // differs from run to run happens here and not in boot.
 func (b *booted) renew(s *guestproto.Start) error {
+	if b.hosted {
+		return b.renewHosted(s)
+	}
 	now := unix.NsecToTimeval(s.Time)
 	if err := unix.Settimeofday(&now); err != nil {
 		return fmt.Errorf("setting the clock: %w", err)
@@ -150,6 +153,9 @@ func countCPUs(list string) int {
 	return n
 }
 
+// controllers bound what a step uses.
+const controllers = "+memory +pids +cpu"
+
 // dirSteps is the parent of every world's cgroup: what they may use together.
 const dirSteps = dirCgroup + "/steps"
 
@@ -164,7 +170,6 @@ func (b *booted) settle() (err error) {
 			return err
 		}
 	}
-	const controllers = "+memory +pids +cpu"
 	if err := os.WriteFile(dirCgroup+"/cgroup.subtree_control", []byte(controllers), 0); err != nil {
 		return fmt.Errorf("enabling cgroup controllers: %w", err)
 	}

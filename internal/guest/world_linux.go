@@ -21,6 +21,7 @@ import (
 // world is the guest's side of one step's world. Its keeper is PID 1 of the world's PID namespace; when the keeper
 // dies, the kernel kills the rest.
 type world struct {
+	ground *ground
 	id     string
 	dir    string // on the scratch disk: upper, work, workspace, root
 	cgroup string
@@ -42,18 +43,22 @@ type world struct {
 
 // keeperConfig is what the guest tells a keeper, first thing, over their socket.
 type keeperConfig struct {
-	Lower     []string `json:"lower"` // overlay lower layers, nearest first
+	Lower     []string `json:"lower"`             // overlay lower layers, nearest first
+	Private   bool     `json:"private,omitempty"` // there is no overlay
 	Dir       string   `json:"dir"`
 	ReadOnly  []string `json:"read_only"`
 	Workspace string   `json:"workspace"`
 }
 
 // newWorld makes the directories, the cgroup and the namespaces, and waits until the keeper says they are ready.
-func newWorld(id string, spec guestproto.Open, pids int, keeper func() (*keeperProcess, error)) (*world, error) {
+func newWorld(id string, spec guestproto.Open, g *ground, keeper func() (*keeperProcess, error)) (*world, error) {
 	if !validID(id) {
 		return nil, fmt.Errorf("world id %q", id)
 	}
 	lower, err := layers(spec.Layers)
+	if err == nil && !g.overlay && (spec.Keep != "" || len(spec.Layers) > 0) {
+		err = errors.New("the VM's kernel has no overlayfs, so nothing that a setup writes can be kept")
+	}
 	if err == nil && spec.Keep != "" {
 		err = freeLayer(spec.Keep)
 	}
@@ -61,11 +66,11 @@ func newWorld(id string, spec guestproto.Open, pids int, keeper func() (*keeperP
 		return nil, err
 	}
 	w := &world{
-		gone: make(chan struct{}), env: spec.Env,
+		ground: g, gone: make(chan struct{}), env: spec.Env,
 		id: id, dir: filepath.Join(dirScratch, "worlds", id), cgroup: filepath.Join(dirSteps, id),
 	}
 	w.kits.parent = w.cgroup
-	if err := w.make(lower, spec, pids, keeper); err != nil {
+	if err := w.make(lower, spec, keeper); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	w.keep = spec.Keep // a world that was never whole leaves no layer
@@ -73,11 +78,11 @@ func newWorld(id string, spec guestproto.Open, pids int, keeper func() (*keeperP
 	return w, nil
 }
 
-func (w *world) make(lower []string, spec guestproto.Open, pids int, keeper func() (*keeperProcess, error)) error {
+func (w *world) make(lower []string, spec guestproto.Open, keeper func() (*keeperProcess, error)) error {
 	if err := w.makeDirs(spec); err != nil {
 		return err
 	}
-	if err := w.makeCgroup(pids, spec.Alone); err != nil {
+	if err := w.makeCgroup(spec.Alone); err != nil {
 		return err
 	}
 	var err error
@@ -85,7 +90,7 @@ func (w *world) make(lower []string, spec guestproto.Open, pids int, keeper func
 		return err
 	}
 	err = w.settle(keeperConfig{
-		Lower: lower, Dir: w.dir, ReadOnly: spec.ReadOnly, Workspace: filepath.Join(w.dir, "workspace"),
+		Lower: lower, Private: !w.ground.overlay, Dir: w.dir, ReadOnly: spec.ReadOnly, Workspace: filepath.Join(w.dir, "workspace"),
 	})
 	if err != nil {
 		return err
@@ -108,8 +113,10 @@ func (w *world) makeDirs(spec guestproto.Open) error {
 	if err := os.Mkdir(w.dir, 0o755); err != nil {
 		return err
 	}
-	if err := w.limitDisk(spec.Alone); err != nil {
-		return err
+	if w.ground.quota {
+		if err := w.limitDisk(spec.Alone); err != nil {
+			return err
+		}
 	}
 	dirs := []string{"upper", "work", "root", "workspace", "workspace/in", "workspace/out", "workspace/skills"}
 	for _, dir := range spec.ReadOnly {
@@ -126,14 +133,17 @@ func (w *world) makeDirs(spec guestproto.Open) error {
 	return nil
 }
 
-func (w *world) makeCgroup(pids int, alone bool) error {
+func (w *world) makeCgroup(alone bool) error {
 	if err := os.Mkdir(w.cgroup, 0o755); err != nil {
 		return err
+	}
+	if !w.ground.limits {
+		return nil
 	}
 	if err := w.limitMemory(alone); err != nil {
 		return err
 	}
-	return os.WriteFile(w.cgroup+"/pids.max", []byte(strconv.Itoa(pids)), 0)
+	return os.WriteFile(w.cgroup+"/pids.max", []byte(strconv.Itoa(w.ground.pids)), 0)
 }
 
 // worldNamespaces are what a world has of its own.

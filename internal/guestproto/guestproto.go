@@ -85,6 +85,8 @@ type Boot struct {
 	Memory  int64  `json:"memory"`
 	CPUs    int    `json:"cpus"`
 	Cgroup2 bool   `json:"cgroup2"`
+	// Missing is what holds a step in joy's own VM and cannot be had here, in words for the ledger.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // Open describes a world; see sandbox.WorldSpec.

@@ -34,6 +34,7 @@ type Purpose struct {
 var (
 	Author    = Purpose{"joy-author/", "the author's key", "an author", "joy plan sign --public"} // plans
 	Workspace = Purpose{"joy-workspace/", "the workspace's key", "a workspace", "joy ledger key"} // seals of runs
+	User      = Purpose{"joy-user/", "the user's key", "a user", "joy gc"}                        // tags of sandboxes elsewhere
 )
 
 // Key is a private key. It is nowhere but in its file.

@@ -20,7 +20,8 @@ import (
 )
 
 // Namespaces makes machines out of namespaces of every kind, the user's among them: root there is nobody here. Its root
-// file system is joy's tiny image, unpacked into memory. It has no cgroup controllers, so nothing bounds its memory.
+// file system is joy's tiny image, unpacked into memory. It has a cgroup of its own where the
+// host's root makes it, without controllers, so nothing bounds its memory.
 type Namespaces struct{}
 
 // firstID is the host's id of a machine's root, when the host's root makes it: ids that no Debian account has.
@@ -58,15 +59,20 @@ func (Namespaces) Start(context.Context) (Machine, error) {
 		defer f.Close()
 		files = append(files, f)
 	}
-	m := &namespace{control: ours, done: make(chan struct{})}
+	m := &namespace{control: ours, done: make(chan struct{}), cgroup: newCgroup()}
 	m.cmd = command(len(files) + 2)
 	m.cmd.ExtraFiles, m.cmd.Stderr, m.cmd.Env = files, &m.said, []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}
+	if m.cgroup != nil {
+		m.cmd.SysProcAttr.UseCgroupFD, m.cmd.SysProcAttr.CgroupFD = true, int(m.cgroup.dir.Fd())
+	}
 	if err := m.cmd.Start(); err != nil {
 		ours.Close()
+		m.cgroup.remove()
 		return nil, fmt.Errorf("starting a machine: %w", err)
 	}
 	go func() {
 		m.err = m.cmd.Wait()
+		m.cgroup.remove()
 		close(m.done)
 	}()
 	return m, nil
@@ -85,7 +91,7 @@ func command(program int) *exec.Cmd {
 		Path: path, Args: []string{"machine"},
 		SysProcAttr: &syscall.SysProcAttr{
 			Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
-				unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP,
+				unix.CLONE_NEWUTS,
 			UidMappings: mapping, GidMappings: mapping, GidMappingsEnableSetgroups: true, Credential: &syscall.Credential{},
 		},
 	}
@@ -138,10 +144,11 @@ var tinyRoot = sync.OnceValues(func() ([]byte, error) {
 
 // namespace is a machine made of namespaces: a process tree that ends with its first process.
 type namespace struct {
-	cmd  *exec.Cmd
-	said bytes.Buffer // to be read when done
-	err  error        // likewise
-	done chan struct{}
+	cmd    *exec.Cmd
+	cgroup *cgroup      // nil: none
+	said   bytes.Buffer // to be read when done
+	err    error        // likewise
+	done   chan struct{}
 
 	mu      sync.Mutex
 	control *os.File // nil when closed

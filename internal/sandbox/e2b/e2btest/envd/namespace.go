@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,6 +48,10 @@ func runNamespace() error {
 
 // enter builds the root on a tmpfs and moves into it.
 func enter() error {
+	runtime.LockOSThread()                                     // what is not shared is this thread's and its children's
+	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil { // here and not before: the root is the group it is in now
+		return fmt.Errorf("taking the control group for the root of all: %w", err)
+	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("keeping mounts apart: %w", err)
 	}

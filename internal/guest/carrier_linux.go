@@ -1,0 +1,114 @@
+package guest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/guestproto"
+)
+
+// hostedSocket is where the carriers of a hosted guest come in: an abstract name in the VM's own network namespace, which
+// no world is in. Only root may.
+const hostedSocket = "@joy-guest"
+
+// lonely is how long a hosted guest lives on without a carrier. The sandbox's own lease is far shorter.
+const lonely = 15 * time.Minute
+
+// readyLine says on stdout of a hosted guest that carriers may come.
+const readyLine = "joy-guest waits\n"
+
+// receive serves the host over a pipe, whatever carries it at the time.
+func receive(b *booted, stdout io.Writer) error {
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: hostedSocket, Net: "unix"})
+	if err != nil {
+		return fmt.Errorf("waiting for the host: %w", err)
+	}
+	defer listener.Close()
+	pipe := guestproto.NewPipe(false)
+	if _, err := io.WriteString(pipe, guestproto.Ready); err != nil {
+		return err
+	}
+	alone := time.AfterFunc(lonely, func() { pipe.Fail(errors.New("nobody came back")) })
+	go func() {
+		for {
+			conn, err := listener.AcceptUnix()
+			if err != nil {
+				pipe.Fail(err)
+				return
+			}
+			go func() {
+				if !fromRoot(conn) {
+					conn.Close()
+					return
+				}
+				_ = pipe.Carry(conn, 0, func() { alone.Reset(lonely) })
+				alone.Reset(lonely)
+			}()
+		}
+	}()
+	go func() { // while a carrier is there nobody is missed
+		for range time.Tick(lonely / 3) {
+			if pipe.Carried() {
+				alone.Reset(lonely)
+			}
+		}
+	}()
+	if _, err := io.WriteString(stdout, readyLine); err != nil {
+		return err
+	}
+	b.port = pipe
+	return serve(b)
+}
+
+// fromRoot says whether the other end of a socket was root when it connected.
+func fromRoot(conn *net.UnixConn) bool {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	root := false
+	err = raw.Control(func(fd uintptr) {
+		cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+		root = err == nil && cred.Uid == 0
+	})
+	return err == nil && root
+}
+
+// attach is a carrier: this process's standard streams become the guest's. It ends when either end does.
+func attach(stdin io.Reader, stdout io.Writer) error {
+	conn, err := net.Dial("unix", hostedSocket)
+	if err != nil {
+		return fmt.Errorf("reaching the guest: %w", err)
+	}
+	defer conn.Close()
+	ended := make(chan error, 2)
+	go func() {
+		_, err := io.Copy(conn, stdin)
+		ended <- err
+	}()
+	go func() {
+		_, err := io.Copy(stdout, conn)
+		ended <- err
+	}()
+	return <-ended
+}
+
+// hostedCommand is what joy asks of joy-guest in a VM that is somebody else's.
+func hostedCommand(args []string) (func() error, bool) {
+	if len(args) != 2 {
+		return nil, false
+	}
+	switch args[1] {
+	case "host":
+		return func() error { return host(os.Stdout, os.Stderr) }, true
+	case "attach":
+		return func() error { return attach(os.Stdin, os.Stdout) }, true
+	}
+	return nil, false
+}

@@ -1,0 +1,255 @@
+package guest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/guestproto"
+)
+
+// hostedName is argv[0] of the guest in a VM that is somebody else's: the first process of namespaces of its own, so that
+// with it everything ends that it started.
+const hostedName = "joy-hosted"
+
+// dirDisk is where the VM's disk holds the worlds. A whiteout hides it from them: it lies in what is their image.
+const dirDisk = "/.joy"
+
+// host starts the guest and waits for it. When this process is killed, so is the guest.
+func host(stdout, stderr io.Writer) error {
+	cmd := &exec.Cmd{
+		Path: "/proc/self/exe", Args: []string{hostedName}, Env: []string{}, Dir: "/", Stdout: stdout, Stderr: stderr,
+		SysProcAttr: &syscall.SysProcAttr{
+			Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC,
+			Setsid:     true, Pdeathsig: unix.SIGKILL,
+		},
+	}
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("running the guest: %w", err)
+	}
+	return nil
+}
+
+// hosted is the guest's main. It says on stdout when carriers may come.
+func hosted(stdout io.Writer) error {
+	b := &booted{ground: &ground{hosted: true}}
+	if err := settleIn(b.ground); err != nil {
+		return err
+	}
+	if err := b.settleHosted(); err != nil {
+		return err
+	}
+	return receive(b, stdout)
+}
+
+// settleIn makes the guest's own root out of what the VM has: the VM's root is the image, read-only.
+func settleIn(g *ground) error {
+	unix.Umask(0)
+	// Whatever was left open for this process is none of a step's.
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("closing what the guest was started with: %w", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("keeping mounts apart: %w", err)
+	}
+	next, err := stage(g)
+	if err != nil {
+		return err
+	}
+	if err := installSelf(next + dirVM); err != nil {
+		return err
+	}
+	if err := unix.Chdir(next); err != nil {
+		return err
+	}
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return fmt.Errorf("entering the guest's root: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("leaving the VM's root: %w", err)
+	}
+	if err := os.Chdir("/"); err != nil {
+		return err
+	}
+	return g.tryOverlay()
+}
+
+// stage builds the new root and says where.
+func stage(g *ground) (string, error) {
+	next, onDisk := "/tmp", false
+	if err := os.MkdirAll(dirDisk+dirScratch, 0o700); err == nil {
+		next, onDisk = dirDisk, true
+	}
+	scratch, err := unix.Open(next+dirScratch, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil && onDisk {
+		return "", err
+	}
+	defer unix.Close(scratch)
+	const quiet = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	if err := (mount{"guest", next, "tmpfs", unix.MS_NODEV | unix.MS_NOSUID, "mode=0755,size=64m"}).make(); err != nil {
+		return "", err
+	}
+	for _, dir := range []string{dirImage, dirScratch, "/dev"} {
+		if err := os.MkdirAll(next+dir, 0o755); err != nil {
+			return "", err
+		}
+	}
+	if err := unix.Mount("/", next+dirImage, "", unix.MS_BIND, ""); err != nil {
+		return "", fmt.Errorf("taking the VM's root as the image: %w", err)
+	}
+	if err := unix.Mount("", next+dirImage, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NODEV|unix.MS_NOSUID, ""); err != nil {
+		return "", fmt.Errorf("taking the VM's root as the image: %w", err)
+	}
+	if err := bind("/dev", next+"/dev", 0); err != nil {
+		return "", err
+	}
+	if onDisk {
+		err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", scratch), next+dirScratch, "", unix.MS_BIND, "")
+	} else {
+		g.lacks("the VM's disk is read-only, so what steps write is kept in memory")
+		err = memoryScratch(next + dirScratch)
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, m := range []mount{
+		{"proc", next + "/proc", "proc", quiet, ""},
+		{"sysfs", next + "/sys", "sysfs", quiet | unix.MS_RDONLY, ""},
+		{"cgroup2", next + dirCgroup, "cgroup2", quiet, ""},
+	} {
+		if err := m.make(); err != nil {
+			return "", err
+		}
+	}
+	return next, nil
+}
+
+func memoryScratch(dir string) error {
+	return mount{"scratch", dir, "tmpfs", unix.MS_NODEV | unix.MS_NOSUID, "mode=0755,size=50%"}.make()
+}
+
+// installSelf makes the layer that every world finds over the image.
+func installSelf(vm string) error {
+	path := filepath.Join(vm, "usr/local/bin/joy-guest")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	self, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	defer self.Close()
+	copied, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(copied, self)
+	if err := errors.Join(err, copied.Close()); err != nil {
+		return fmt.Errorf("installing joy-guest: %w", err)
+	}
+	return nil
+}
+
+// tryOverlay finds out by mounting whether worlds can write over the image: the kernel may know no overlay, and the disk
+// may itself be one, which can hold no upper layer.
+func (g *ground) tryOverlay() error {
+	if err := coverImage(); err != nil {
+		return g.without(err)
+	}
+	if g.overlay = overlayWorks() == nil; g.overlay {
+		return nil
+	}
+	if err := memoryScratch(dirScratch); err != nil {
+		return err
+	}
+	if g.overlay = overlayWorks() == nil; g.overlay {
+		g.lacks("the VM's disk can hold no overlay, so what steps write is kept in memory")
+		return nil
+	}
+	if err := unix.Unmount(dirScratch, unix.MNT_DETACH); err != nil {
+		return err
+	}
+	return g.without(errors.New("its disk can hold none, nor can its memory"))
+}
+
+// without notes that worlds have no overlay.
+func (g *ground) without(why error) error {
+	g.lacks(fmt.Sprintf("there is no overlayfs (%v), so steps find the image read-only and %s of their own", why, privateWords))
+	return nil
+}
+
+// coverImage lays an overlay over the image that hides the worlds, which lie on the same disk. It is also what a layer on
+// that disk needs to be a layer: one may not lie inside another, and the overlay is another file system.
+func coverImage() error {
+	const hide = "/hide"
+	if err := os.MkdirAll(hide, 0o755); err != nil {
+		return err
+	}
+	if err := unix.Mknod(hide+dirDisk, unix.S_IFCHR, 0); err != nil { // a whiteout
+		return fmt.Errorf("hiding the worlds from one another: %w", err)
+	}
+	flags := uintptr(unix.MS_RDONLY | unix.MS_NODEV | unix.MS_NOSUID)
+	return mount{"image", dirImage, "overlay", flags, "lowerdir=" + hide + ":" + dirImage}.make()
+}
+
+func overlayWorks() error {
+	dir := filepath.Join(dirScratch, "probe")
+	defer os.RemoveAll(dir)
+	for _, name := range []string{"upper", "work", "root"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			return err
+		}
+	}
+	root := filepath.Join(dir, "root")
+	if err := overlay(root, []string{dirVM, dirImage}, filepath.Join(dir, "upper"), filepath.Join(dir, "work")).make(); err != nil {
+		return err
+	}
+	defer func() { _ = unix.Unmount(root, unix.MNT_DETACH) }()
+	return os.WriteFile(filepath.Join(root, "probe"), nil, 0o600)
+}
+
+// settleHosted is for a hosted VM what settle is for joy's own: what cannot be had is said.
+func (b *booted) settleHosted() (err error) {
+	if err := writeNames(); err != nil {
+		return err
+	}
+	failed := false
+	for name, value := range sysctls {
+		if os.WriteFile("/proc/sys/"+name, []byte(value), 0) != nil {
+			failed = true
+		}
+	}
+	if failed {
+		b.lacks("some of the kernel's limits cannot be set, user namespaces among them")
+	}
+	if err := os.MkdirAll(dirSteps, 0o755); err != nil {
+		return fmt.Errorf("the VM gives no cgroup, by which steps are ended: %w", err)
+	}
+	b.limits = os.WriteFile(dirCgroup+"/cgroup.subtree_control", []byte(controllers), 0) == nil &&
+		os.WriteFile(dirSteps+"/cgroup.subtree_control", []byte(controllers), 0) == nil
+	if !b.limits {
+		b.lacks("no cgroup controllers, so memory, processes and CPU of a step are not bounded")
+	}
+	b.lacks("no quotas, so a step's share of the disk is not bounded")
+	if b.found, err = inspect(); err != nil || !b.limits {
+		return err
+	}
+	b.pids, err = limitWorlds(b.found.Memory)
+	return err
+}
+
+// renewHosted is renew where the clock and the disk are not the guest's.
+func (b *booted) renewHosted(s *guestproto.Start) error {
+	if reseed(s.Entropy) != nil {
+		b.lacks("joy cannot seed the kernel's randomness")
+	}
+	b.found.Missing = b.missing
+	return writeMachineID()
+}
