@@ -82,7 +82,7 @@ func fromRoot(conn *net.UnixConn) bool {
 
 // attach is a carrier: this process's standard streams become the guest's. It ends when either end does.
 func attach(stdin io.Reader, stdout io.Writer) error {
-	conn, err := net.Dial("unix", hostedSocket)
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: hostedSocket, Net: "unix"})
 	if err != nil {
 		return fmt.Errorf("reaching the guest: %w", err)
 	}
