@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,7 @@ func (r *reader) triggers(n *yaml.Node) []Trigger {
 func (r *reader) model(n *yaml.Node) *Model {
 	m := &Model{Pos: place(n), MaxTurns: DefaultMaxTurns, MaxTokens: DefaultMaxTokens}
 	r.object(n, "model", []field{
-		{"provider", true, func(n *yaml.Node) { m.Provider = r.matching(n, "provider", nameRule, nameWords).Value }},
+		{"provider", true, func(n *yaml.Node) { m.Provider = r.modelProvider(n) }},
 		{"name", true, func(n *yaml.Node) { m.Name = r.string(n, "name").Value }},
 		{"base_url", false, func(n *yaml.Node) { m.BaseURL = r.url(n, "base_url") }},
 		{"key", false, func(n *yaml.Node) { m.Key = r.secret(n, "key") }},
@@ -48,6 +49,18 @@ func (r *reader) model(n *yaml.Node) *Model {
 		{"max_cost", false, func(n *yaml.Node) { m.MaxCost = r.cost(n) }},
 	})
 	return m
+}
+
+// modelProviders are those whose API joy speaks.
+var modelProviders = []string{"anthropic", "openai"}
+
+func (r *reader) modelProvider(n *yaml.Node) string {
+	t := r.string(n, "provider")
+	if t.Value != "" && !slices.Contains(modelProviders, t.Value) {
+		r.fail(n, "joy knows no model provider %q", t.Value).
+			WithHint("it is one of %s; a server that speaks OpenAI's API is openai with its base_url", strings.Join(modelProviders, ", "))
+	}
+	return t.Value
 }
 
 func (r *reader) cost(n *yaml.Node) float64 {
@@ -76,7 +89,7 @@ func (r *reader) url(n *yaml.Node, what string) string {
 	case u.RawQuery != "" || u.Fragment != "":
 		r.fail(n, "%s has a query or a fragment: it is an address alone", what)
 	case u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())):
-		r.fail(n, "%s must be https; http is for localhost alone", what)
+		r.fail(n, "%s must be https: a credential may go there, and on plain http anybody on the way reads it; http is for localhost alone", what)
 	}
 	return t.Value
 }

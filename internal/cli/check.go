@@ -29,7 +29,7 @@ func newCheckCmd(a *app) *cobra.Command {
 		Short: "Say whether an agent is well-formed, and with --ready whether it can run here",
 		Long: "check reads joy.yaml and its bundles as a build does and writes nothing. It starts nothing and contacts nothing.\n" +
 			"With --ready it goes on: is the lock here and nothing drifted, does the operator allow it, is the image here, is\n" +
-			"the project trusted, are its secrets there, do its connections answer with the pinned tools. That starts and\n" +
+			"the project trusted, are its secrets there, do its connections answer with the pinned tools, does its model answer. That starts and\n" +
 			"contacts what was allowed with joy trust, and nothing before.",
 		Args: argsBetween(0, 1, "one directory"),
 		Example: "  joy check\n" +

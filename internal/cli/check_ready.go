@@ -130,7 +130,11 @@ func (a *app) readyOutside(ctx context.Context, sub trust.Subject, t *target, r 
 	}
 	if m := sub.Model; m != nil {
 		origin, err := m.Origin()
-		have(m.Secrets, origin, err)
+		if !have(m.Secrets, origin, err) {
+			r.warn("model", "", "not asked: it lacks its key")
+		} else if t != nil && t.plan.Model != nil {
+			a.readyModel(ctx, t.plan.Model, resolver, known, r)
+		}
 	}
 	var list []trust.Connection
 	for _, c := range sub.Connections {

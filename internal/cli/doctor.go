@@ -20,7 +20,8 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Say whether this machine can run agents",
 		Long: "Say whether this machine can run agents. Each check is ok, warn or fail, with the command that fixes it.\n" +
-			"With --deep it also boots a VM and runs a command in it. Any fail exits 6.",
+			"With --deep it also boots a VM and runs a command in it. Any fail exits 6. Whether the model, the\n" +
+			"connections and the secrets of an agent answer is asked in its directory: joy check --ready.",
 		Args: noArgs,
 		Example: "  joy doctor\n" +
 			"  joy doctor --deep\n" +
@@ -30,6 +31,7 @@ func newDoctorCmd(a *app) *cobra.Command {
 			if err := a.printChecks(checks); err != nil {
 				return err
 			}
+			a.say("whether an agent's model, connections and secrets answer: joy check --ready in its directory")
 			if doctor.Failed(checks) {
 				return exit(6)
 			}

@@ -22,13 +22,14 @@ import (
 // modelProvider is one vendor's wire, and how its key is sent.
 type modelProvider struct {
 	connect func(name, url string, wire model.Wire) model.Model
-	header  string
+	list    string // path below base_url of the list of models
+	header  string // of the key
 	prefix  string
 }
 
 var modelProviders = map[string]modelProvider{
-	"anthropic": {func(name, url string, w model.Wire) model.Model { return anthropic.New(name, url, w) }, "X-Api-Key", ""},
-	"openai":    {func(name, url string, w model.Wire) model.Model { return openai.New(name, url, w) }, "Authorization", "Bearer "},
+	"anthropic": {func(name, url string, w model.Wire) model.Model { return anthropic.New(name, url, w) }, "/v1/models", "X-Api-Key", ""},
+	"openai":    {func(name, url string, w model.Wire) model.Model { return openai.New(name, url, w) }, "/models", "Authorization", "Bearer "},
 }
 
 func hasModelStep(p *plan.Plan) bool {

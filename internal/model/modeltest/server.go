@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -96,6 +97,10 @@ func (s *Server) Requests() []Request {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/v1/models") {
+		s.list(w, r)
+		return
+	}
 	body, err := io.ReadAll(r.Body)
 	if !assert.NoError(s.t, err) {
 		return
@@ -104,7 +109,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, s.wire.problem(http.StatusBadRequest), http.StatusBadRequest)
 		return
 	}
-	if r.Header.Get("Authorization") != "Bearer "+Key && r.Header.Get("X-Api-Key") != Key {
+	if !authorized(r) {
 		http.Error(w, s.wire.problem(http.StatusUnauthorized), http.StatusUnauthorized)
 		return
 	}
@@ -114,6 +119,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests = append(s.requests, req)
 	s.mu.Unlock()
 	s.write(w, r, n, s.say(n, req))
+}
+
+func authorized(r *http.Request) bool {
+	return r.Header.Get("Authorization") == "Bearer "+Key || r.Header.Get("X-Api-Key") == Key
+}
+
+// list names the one model that there is, in the form that both APIs have in common. It is no request of Requests.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if !authorized(r) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, s.wire.problem(http.StatusUnauthorized))
+		return
+	}
+	_, _ = io.WriteString(w, `{"data":[{"id":"test-1"}],"has_more":false}`)
 }
 
 func (s *Server) write(w http.ResponseWriter, r *http.Request, n int, reply Reply) {
