@@ -31,7 +31,9 @@ func newDoctorCmd(a *app) *cobra.Command {
 			if err := a.printChecks(checks); err != nil {
 				return err
 			}
-			a.say("whether an agent's model, connections and secrets answer: joy check --ready in its directory")
+			if !a.json {
+				a.say("whether an agent's model, connections and secrets answer: joy check --ready in its directory")
+			}
 			if doctor.Failed(checks) {
 				return exit(6)
 			}
