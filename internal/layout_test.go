@@ -64,16 +64,16 @@ var house = []room{
 	{1, "freeze", "ledger/verify plan fault"},                            // a script of what a model did
 	{1, "ledger/page", "ledger/account ledger/verify plan term"},         // a run as one HTML file
 
-	{1, "agent", "policy digest fault"},    // joy.yaml
-	{1, "skill", "policy digest fault"},    // one bundle, with evidence
-	{1, "signature", "plan notekey fault"}, // who stands for a plan
-	{1, "plan", "policy digest fault"},     // joy.lock
-	{1, "egress", "policy fault"},          // the hosts a plan grants, and nothing else
-	{1, "schema", "fault"},                 // a value against a JSON Schema
-	{1, "ledger", "notekey digest fault"},  // append, recover, seal
-	{1, "ledger/account", "ledger/verify"}, // what ledgers tell of runs
-	{1, "ledger/verify", ""},               // read and check; shares nothing with the writer
-	{1, "artifact", "policy digest fault"}, // what a step left in out/
+	{1, "agent", "policy digest fault"},                        // joy.yaml
+	{1, "skill", "secret/rules container policy digest fault"}, // one bundle, with evidence
+	{1, "signature", "plan notekey fault"},                     // who stands for a plan
+	{1, "plan", "policy digest fault"},                         // joy.lock
+	{1, "egress", "policy fault"},                              // the hosts a plan grants, and nothing else
+	{1, "schema", "fault"},                                     // a value against a JSON Schema
+	{1, "ledger", "notekey digest fault"},                      // append, recover, seal
+	{1, "ledger/account", "ledger/verify"},                     // what ledgers tell of runs
+	{1, "ledger/verify", ""},                                   // read and check; shares nothing with the writer
+	{1, "artifact", "policy digest fault"},                     // what a step left in out/
 
 	{0, "container", ""},              // files in files, within bounds
 	{0, "secret/rules", ""},           // credentials that nobody told, by their shape

@@ -117,7 +117,6 @@ func TestMistakes(t *testing.T) {
 		{"steps: [{id: a, skill: a, tools: [{action: c.d}, {action: c.d}]}]\n", "4:59", "granted twice"},
 		{"allow: [{rule: JOY-X, file: a}]\n", "4:9", "needs reason"},
 		{"allow: [{rule: CURL, file: a, reason: b}]\n", "4:16", "it is an id"},
-		{"allow: [{rule: jwt, file: a, reason: b}]\n", "4:9", "it is accepted in an artifact"},
 		{"fixtures: {a.b: /etc/passwd}\n", "4:17", "relative"},
 		{"fixtures: {ab: x}\n", "4:12", "not a key"},
 	} {

@@ -96,6 +96,7 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	b.tools(ctx)
 	b.flow()
 	b.grants()
+	b.secrets()
 	b.findings()
 	if err := b.image(); err != nil {
 		return nil, err
@@ -132,6 +133,7 @@ type builder struct {
 	o        Options
 	fsys     fs.FS
 	spec     *agent.Spec
+	text     []byte   // joy.yaml
 	bundles  []bundle // in the plan's order
 	plan     *plan.Plan
 	used     map[int]bool // entries of allow that accept something

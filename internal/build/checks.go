@@ -104,8 +104,13 @@ func (b *builder) findings() {
 		b.open = append(b.open, s.checkout...)
 	}
 	for i, a := range b.plan.Allow {
-		if name, out := strings.CutPrefix(a.File, plan.OutDir+"/"); out && (a.Rule == plan.RuleUnread || slices.Contains(rules.Default().Names(), a.Rule)) {
+		scrubs := slices.Contains(rules.Default().Names(), a.Rule)
+		if name, out := strings.CutPrefix(a.File, plan.OutDir+"/"); out && (a.Rule == plan.RuleUnread || scrubs) {
 			b.notes = append(b.notes, fmt.Sprintf("what %s finds in the artifact %s is kept as it is", a.Rule, name))
+			continue
+		}
+		if name, in := strings.CutPrefix(a.File, plan.InDir+"/"); in && (a.Rule == skill.RuleSecret || scrubs) {
+			b.notes = append(b.notes, fmt.Sprintf("what %s finds in the input %s goes into the VM", a.Rule, name))
 			continue
 		}
 		if !b.used[i] {
@@ -116,14 +121,19 @@ func (b *builder) findings() {
 
 // judge keeps a finding, makes an error of it, or leaves out what allow accepts.
 func (b *builder) judge(f plan.Finding) {
-	allowed := func(a plan.Allow) bool { return a.Rule == f.Rule && a.File == path.Clean(f.File) }
+	allowed := func(a plan.Allow) bool {
+		return (a.Rule == f.Rule || f.By != "" && a.Rule == f.By) && a.File == path.Clean(f.File)
+	}
 	if at := slices.IndexFunc(b.plan.Allow, allowed); at >= 0 {
 		b.used[at] = true
 		return
 	}
 	if f.Severity == skill.SeverityError || b.o.Strict && f.Severity == skill.SeverityWarning {
-		e := fault.New(fault.Input, "%s", f.Message).At(f.File, f.Line, 0).
+		e := fault.New(fault.Input, "%s", f.Message).At(f.File, f.Line, f.Col).
 			WithHint("mend it, or in joy.yaml: allow: [{rule: %s, file: %s, reason: …}]", f.Rule, f.File)
+		if f.By != "" {
+			e = e.WithHint("no credential enters a VM: take it out, and revoke it when it is a real one; or in joy.yaml: allow: [{rule: %s, file: %s, reason: …}]", f.By, f.File)
+		}
 		e.Code = f.Rule
 		b.errs = append(b.errs, e)
 		return

@@ -30,6 +30,7 @@ func (b *builder) readSpec(ctx context.Context) error {
 	if b.spec, err = agent.Parse(data, SpecName); err != nil {
 		return err
 	}
+	b.text = data
 	dirs, err := b.expand(b.spec.Skills)
 	if err != nil {
 		return err

@@ -164,5 +164,6 @@ func (b *builder) setup() {
 		b.fail(s.Run.Pos, "setup: %s: %v", s.Run.Value, err).WithHint("%s", skill.InterpreterHint)
 		return
 	}
+	b.secretsIn(s.Run.Value, data)
 	b.plan.Setup = &plan.Setup{Run: plan.File(pinned.File), Argv: argv, Egress: egress, Timeout: s.Timeout}
 }

@@ -55,7 +55,7 @@ func (a *app) annotateFindings(findings []plan.Finding) {
 		if f.Severity == "note" {
 			continue
 		}
-		e := fault.New(fault.Input, "%s", f.Message).At(f.File, f.Line, 0)
+		e := fault.New(fault.Input, "%s", f.Message).At(f.File, f.Line, f.Col)
 		e.Code = f.Rule
 		a.annotate(f.Severity, e)
 	}

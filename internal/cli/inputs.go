@@ -28,9 +28,16 @@ type inputs struct {
 	files map[string]runner.FileInput
 }
 
-// readInputs reads --input and --input-file by the plan's schema. take keeps the bytes of a file input and says what
-// they are; values of inputs marked x-joy-secret are added to secrets.
-func (a *app) readInputs(p *plan.Plan, flags []string, file string, secrets *secret.Set, take func(name, path string) (runner.FileInput, error)) (*inputs, error) {
+// taking says how inputs are taken: what judges them, nil in a dry run, and what keeps the bytes of a file input and says what
+// they are.
+type taking struct {
+	judge *entering
+	keep  func(f *os.File) (runner.FileInput, error)
+}
+
+// readInputs reads --input and --input-file by the plan's schema. Values of inputs marked x-joy-secret are added to secrets,
+// when all are judged.
+func (a *app) readInputs(p *plan.Plan, flags []string, file string, secrets *secret.Set, take taking) (*inputs, error) {
 	spec, err := readInputSpec(p.Inputs)
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "read the schema of the inputs")
@@ -44,6 +51,7 @@ func (a *app) readInputs(p *plan.Plan, flags []string, file string, secrets *sec
 	}
 	in := &inputs{files: map[string]runner.FileInput{}}
 	places := map[string]bool{}
+	var marked []string
 	for _, name := range slices.Sorted(maps.Keys(spec.props)) {
 		prop := spec.props[name]
 		v, given := values[name]
@@ -51,7 +59,7 @@ func (a *app) readInputs(p *plan.Plan, flags []string, file string, secrets *sec
 		case !given && len(prop.Default) > 0 && !prop.isFile():
 			values[name] = prop.Default
 		case given && prop.isFile():
-			f, err := fileInput(name, v, p, take)
+			f, err := a.fileInput(name, v, p, take, prop.Secret)
 			if err != nil {
 				return nil, err
 			}
@@ -62,9 +70,15 @@ func (a *app) readInputs(p *plan.Plan, flags []string, file string, secrets *sec
 			in.files[name] = f
 			values[name] = json.RawMessage(`"sha256:` + f.SHA256 + `"`)
 		case given && prop.Secret:
-			if err := secrets.Add("input-"+name, secretBytes(v)); err != nil {
-				return nil, fault.Wrap(fault.Input, err, "the secret input %s", name)
-			}
+			marked = append(marked, name)
+		}
+	}
+	if err := take.judge.values(values, spec.props); err != nil {
+		return nil, err
+	}
+	for _, name := range marked {
+		if err := secrets.Add("input-"+name, secretBytes(values[name])); err != nil {
+			return nil, fault.Wrap(fault.Input, err, "the secret input %s", name)
 		}
 	}
 	body, err := json.Marshal(values)
@@ -74,16 +88,18 @@ func (a *app) readInputs(p *plan.Plan, flags []string, file string, secrets *sec
 	if in.json, err = digest.CanonicalJSON(body); err != nil {
 		return nil, fault.Wrap(fault.Input, err, "the input")
 	}
-	return in, checkInput(p, in.json)
+	return in, checkInput(p, in.json, secrets)
 }
 
-func checkInput(p *plan.Plan, input json.RawMessage) error {
+// checkInput holds an input against the plan's schema. A schema's complaint quotes values: those of secrets are replaced.
+func checkInput(p *plan.Plan, input json.RawMessage, secrets *secret.Set) error {
 	s, err := schema.Compile(p.Inputs)
 	if err != nil {
 		return fault.Wrap(fault.Input, err, "read the schema of the inputs")
 	}
 	if err := s.Check(input); err != nil {
-		return fault.New(fault.Input, "the input is not what the plan takes: %v", err).WithHint("give it with --input NAME=VALUE; joy plan show lists the inputs")
+		why, _ := secrets.Redact([]byte(err.Error()))
+		return fault.New(fault.Input, "the input is not what the plan takes: %s", why).WithHint("give it with --input NAME=VALUE; joy plan show lists the inputs")
 	}
 	return nil
 }

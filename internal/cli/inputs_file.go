@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,14 +15,14 @@ import (
 )
 
 // fileInput reads the value of a file input, which names a file of the user with @.
-func fileInput(name string, v json.RawMessage, p *plan.Plan, take func(name, path string) (runner.FileInput, error)) (runner.FileInput, error) {
+func (a *app) fileInput(name string, v json.RawMessage, p *plan.Plan, take taking, marked bool) (runner.FileInput, error) {
 	var text string
 	if err := json.Unmarshal(v, &text); err != nil || !strings.HasPrefix(text, "@") || len(text) == 1 {
 		return runner.FileInput{}, fault.New(fault.Input, "input %s takes a file", name).WithHint("--input %s=@FILE", name)
 	}
-	f, err := take(name, text[1:])
+	f, err := a.takeFile(name, text[1:], take, marked)
 	if err != nil {
-		return f, fault.Wrap(fault.Input, err, "input %s", name)
+		return f, err
 	}
 	f.Name = placeName(name, filepath.Base(text[1:]), p)
 	return f, nil
@@ -55,13 +56,45 @@ func (a *app) openInput(path string) (*os.File, error) {
 	return os.Open(a.abs(path))
 }
 
-// hashFile says what a file is without keeping it.
-func (a *app) hashFile(_, path string) (runner.FileInput, error) {
+// takeFile judges a file and has it kept. What is kept is what was judged, or nothing.
+func (a *app) takeFile(name, path string, take taking, marked bool) (runner.FileInput, error) {
+	wrong := func(err error) (runner.FileInput, error) {
+		return runner.FileInput{}, fault.Wrap(fault.Input, err, "input %s", name)
+	}
 	f, err := a.openInput(path)
 	if err != nil {
-		return runner.FileInput{}, err
+		return wrong(err)
 	}
 	defer f.Close()
+	if take.judge == nil {
+		kept, err := take.keep(f)
+		if err != nil {
+			return wrong(err)
+		}
+		return kept, nil
+	}
+	judged, err := hashFile(f)
+	if err != nil {
+		return wrong(err)
+	}
+	if err := take.judge.refuseFile(name, path, f, judged.Size, marked); err != nil {
+		return judged, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return wrong(err)
+	}
+	kept, err := take.keep(f)
+	if err == nil && kept.SHA256 != judged.SHA256 {
+		err = fmt.Errorf("%s changed while it was read", path)
+	}
+	if err != nil {
+		return wrong(err)
+	}
+	return kept, nil
+}
+
+// hashFile says what a file is without keeping it.
+func hashFile(f *os.File) (runner.FileInput, error) {
 	sum, size, err := digest.Reader(f)
 	return runner.FileInput{Size: size, SHA256: strings.TrimPrefix(sum, "sha256:")}, err
 }

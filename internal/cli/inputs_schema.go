@@ -79,7 +79,10 @@ func typed(p property, text string) (json.RawMessage, error) {
 		return json.Marshal(text)
 	}
 	v := json.RawMessage(text)
-	if !json.Valid(v) {
+	switch {
+	case !json.Valid(v) && p.Secret:
+		return nil, fmt.Errorf("it is not of type %v", p.Type)
+	case !json.Valid(v):
 		return nil, fmt.Errorf("%q is not of type %v", text, p.Type)
 	}
 	return v, nil

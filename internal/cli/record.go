@@ -176,7 +176,10 @@ func (r *record) holds(name string) bool {
 	return err == nil
 }
 
-func (r *record) bundleFile(_ string, f plan.File) (io.ReadCloser, error) {
+func (r *record) bundleFile(_ string, f plan.File) (io.ReadCloser, error) { return r.openPinned(f) }
+
+// openPinned opens exactly the bytes that were frozen.
+func (r *record) openPinned(f plan.File) (io.ReadCloser, error) {
 	return r.objects.Open("sha256:" + f.SHA256)
 }
 

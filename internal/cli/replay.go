@@ -159,7 +159,7 @@ func (a *app) replay(ctx context.Context, ref string) error {
 		return err
 	}
 	out, err := a.again(ctx, rec, was, was.target, was.inputs(rec), &standIn{
-		trigger: "replay", of: was.record.Run, answers: was.record.Call, model: was.askedModel(),
+		trigger: "replay", of: was.record.Run, answers: was.record.Call, model: was.askedModel(), secrets: secret.NewScrubber(),
 	})
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (a *app) again(ctx context.Context, rec *record, was *pastRun, t *target, i
 	if err != nil {
 		return none, err
 	}
-	secrets := secret.NewScrubber()
+	secrets := s.secrets
 	var tee io.Writer
 	if a.out.tty && !a.json {
 		tee = a.liveView(t.plan)
@@ -247,6 +247,7 @@ type standIn struct {
 	of      string // the run on record; "": none
 	answers answers
 	model   string // PROVIDER/NAME that was asked then; "": the plan's
+	secrets *secret.Set
 }
 
 func (s *standIn) take(cfg *broker.Config, started ledger.Data) {

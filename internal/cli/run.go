@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -121,7 +122,11 @@ func (a *app) run(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	in, err := a.readInputs(t.plan, o.inputs, o.inputFile, secrets, rec.keepFile(a))
+	judge := &entering{ctx: ctx, plan: t.plan, known: secrets, warn: a.warn}
+	if err := judge.refuseKnown(rec.openPinned); err != nil {
+		return err
+	}
+	in, err := a.readInputs(t.plan, o.inputs, o.inputFile, secrets, taking{judge, rec.keepFile})
 	if err != nil {
 		return err
 	}
@@ -227,21 +232,14 @@ func (a *app) holdImage(pin string) (release func(), err error) {
 }
 
 // keepFile stores a file input under its digest and hands the run the stored bytes.
-func (r *record) keepFile(a *app) func(name, path string) (runner.FileInput, error) {
-	return func(_, path string) (runner.FileInput, error) {
-		f, err := a.openInput(path)
-		if err != nil {
-			return runner.FileInput{}, err
-		}
-		defer f.Close()
-		obj, err := r.objects.Put(f)
-		if err != nil {
-			return runner.FileInput{}, err
-		}
-		return runner.FileInput{Size: obj.Size, SHA256: strings.TrimPrefix(obj.Digest, "sha256:"), Open: func() (io.ReadCloser, error) {
-			return r.objects.Open(obj.Digest)
-		}}, nil
+func (r *record) keepFile(f *os.File) (runner.FileInput, error) {
+	obj, err := r.objects.Put(f)
+	if err != nil {
+		return runner.FileInput{}, err
 	}
+	return runner.FileInput{Size: obj.Size, SHA256: strings.TrimPrefix(obj.Digest, "sha256:"), Open: func() (io.ReadCloser, error) {
+		return r.objects.Open(obj.Digest)
+	}}, nil
 }
 
 // mayBeAlive is how a run ends that could not see its VM go.

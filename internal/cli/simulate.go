@@ -85,8 +85,8 @@ func (a *app) simulate(ctx context.Context, arg string, o runOptions) error {
 	if err := t.checkDrift(nil); err != nil {
 		return err
 	}
-	secrets := secret.NewSet()
-	in, err := a.readInputs(t.plan, o.inputs, o.inputFile, secrets, a.hashFile)
+	secrets := secret.NewScrubber()
+	in, err := a.readInputs(t.plan, o.inputs, o.inputFile, secrets, taking{keep: hashFile})
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,7 @@ func (a *app) simulate(ctx context.Context, arg string, o runOptions) error {
 	if out.Failure != nil {
 		return fault.Wrap(out.Failure.Kind, out.Failure.Err, "step %s would fail", out.Failure.Step)
 	}
+	s.scrub(secrets)
 	if a.json {
 		return a.printJSON(s)
 	}

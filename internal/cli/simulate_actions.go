@@ -3,9 +3,11 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/secret"
 )
 
 // simulatedAction is one action that a step may call.
@@ -52,6 +54,43 @@ func (s simulatedAction) String() string {
 		return s.Action
 	}
 	return s.Action + " (" + strings.Join(bounds, ", ") + ")"
+}
+
+// scrub replaces secrets in all that a simulation shows of inputs and constants.
+func (s *simulation) scrub(secrets *secret.Set) {
+	value := func(v *json.RawMessage) {
+		clean, hits := secrets.Redact(*v)
+		if len(hits) > 0 && !json.Valid(clean) { // a number was one
+			clean = []byte(`"[REDACTED:` + hits[0].Name + `]"`)
+		}
+		*v = clean
+	}
+	text := func(v string) string {
+		clean, _ := secrets.Redact([]byte(v))
+		return string(clean)
+	}
+	value(&s.Input)
+	steps := s.Steps
+	if s.Setup != nil {
+		steps = append(slices.Clone(steps), *s.Setup)
+	}
+	for i := range steps {
+		if i < len(s.Steps) {
+			value(&s.Steps[i].Input)
+		}
+		for name, v := range steps[i].Env {
+			steps[i].Env[name] = text(v)
+		}
+		for j := range steps[i].Actions {
+			value(&steps[i].Actions[j].Fixed)
+		}
+		for j, arg := range steps[i].Command {
+			steps[i].Command[j] = text(arg)
+		}
+		for j, file := range steps[i].Files {
+			steps[i].Files[j] = text(file)
+		}
+	}
 }
 
 // readable is v as JSON that spells < and > as they are: they mark what is not known.

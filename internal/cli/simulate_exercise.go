@@ -37,11 +37,13 @@ func (a *app) exercise(ctx context.Context, arg string, o runOptions) error {
 			return err
 		}
 	}
-	in, err := a.exerciseInputs(t, was, rec, o)
+	prepared, err := a.exercising(t, was, o.record)
 	if err != nil {
 		return err
 	}
-	prepared, err := a.exercising(t, was, o.record)
+	prepared.secrets = secret.NewScrubber()
+	judge := &entering{ctx: ctx, plan: t.plan, known: prepared.secrets, warn: a.warn}
+	in, err := a.exerciseInputs(t, was, rec, o, judge)
 	if err != nil {
 		return err
 	}
@@ -53,12 +55,12 @@ func (a *app) exercise(ctx context.Context, arg string, o runOptions) error {
 }
 
 // exerciseInputs are those of the command line, or, when it gives none, those on record.
-func (a *app) exerciseInputs(t *target, was *pastRun, rec *record, o runOptions) (*inputs, error) {
+func (a *app) exerciseInputs(t *target, was *pastRun, rec *record, o runOptions, judge *entering) (*inputs, error) {
 	if was.target != nil && len(o.inputs) == 0 && o.inputFile == "" {
 		in := was.inputs(rec)
-		return in, checkInput(t.plan, in.json)
+		return in, checkInput(t.plan, in.json, judge.known)
 	}
-	return a.readInputs(t.plan, o.inputs, o.inputFile, secret.NewScrubber(), rec.keepFile(a))
+	return a.readInputs(t.plan, o.inputs, o.inputFile, judge.known, taking{judge, rec.keepFile})
 }
 
 // exercising finds what answers: the record when one is given, else the fixtures.

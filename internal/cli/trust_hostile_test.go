@@ -27,7 +27,7 @@ var everyCommand = map[string][]string{
 	"artifact get": {"latest", "x"}, "artifact list": {}, "build": {}, "check": {"--ready"}, "completion": {"bash"},
 	"connect add": {"more", "--url", "https://a.example.com"}, "connect list": {},
 	"connect rm": {"more"}, "connect test": {}, "doctor": {}, "gc": {"--dry-run"}, "help": {"exit-codes"}, "image build": {"--profile", "none"},
-	"exit-codes": {}, "image export": {"none"}, "image import": {"none"}, "image list": {}, "image rm": {"none"}, "image show": {"none"}, "init": {},
+	"exit-codes": {}, "freeze": {"a", "--from", "latest"}, "image export": {"none"}, "image import": {"none"}, "image list": {}, "image rm": {"none"}, "image show": {"none"}, "init": {},
 	"replay": {"latest"}, "ledger diff": {}, "ledger explain": {}, "ledger export": {"--format", "otlp"}, "ledger key": {}, "ledger list": {}, "ledger prove": {"latest", "1"}, "ledger show": {},
 	"ledger verify": {}, "plan diff": {}, "plan graph": {}, "plan show": {}, "plan sign": {}, "plan verify": {},
 	"run": {}, "secret list": {}, "secret rm": {"none"}, "secret set": {"none", "--connection", "evil", "--from", "env:HOME"}, "simulate": {},

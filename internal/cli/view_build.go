@@ -154,6 +154,9 @@ func (a *app) sayFindings(findings []plan.Finding, notes []string) {
 		if f.Line > 0 {
 			where += fmt.Sprintf(":%d", f.Line)
 		}
+		if f.Col > 0 {
+			where += fmt.Sprintf(":%d", f.Col)
+		}
 		text := a.line(strings.TrimSpace(fmt.Sprintf("%s (%s, %s)", f.Message, where, f.Rule)))
 		if f.Severity == "note" {
 			a.detail("%s %s", a.err.note.Render("note:"), text)

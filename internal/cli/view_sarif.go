@@ -69,7 +69,7 @@ type problem struct {
 func problemsOf(findings []plan.Finding) []problem {
 	out := make([]problem, len(findings))
 	for i, f := range findings {
-		out[i] = problem{rule: f.Rule, level: f.Severity, file: f.File, line: f.Line, text: f.Message, key: f.Message}
+		out[i] = problem{rule: f.Rule, level: f.Severity, file: f.File, line: f.Line, col: f.Col, text: f.Message, key: f.Message}
 	}
 	return out
 }

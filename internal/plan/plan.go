@@ -90,8 +90,10 @@ type Finding struct {
 	Rule     string `json:"rule"`     // stable id, JOY-…
 	Severity string `json:"severity"` // error | warning | note
 	File     string `json:"file"`
-	Line     int    `json:"line"` // 0 when the file as a whole
+	Line     int    `json:"line"`          // 0 when the file as a whole
+	Col      int    `json:"col,omitempty"` // of JOY-SECRET, in characters; 0 is unknown
 	Message  string `json:"message"`
+	By       string `json:"by,omitempty"` // of JOY-SECRET: the scrubber's rule, which allow may name too
 }
 
 // Evidence is why a determination was made.
@@ -153,10 +155,13 @@ type E2BTemplate struct {
 // OutDir is where, in an entry of allow, artifacts are: "out/report.pdf" is the artifact report.pdf of any step.
 const OutDir = "out"
 
+// InDir is where, in an entry of allow, inputs of a run are: "in/week" is the input week.
+const InDir = "in"
+
 // RuleUnread is the rule of an artifact that is too large, or too deep, to be looked into.
 const RuleUnread = "JOY-UNREAD"
 
-// Allow accepts one finding, with the author's reason: of a bundle's file, or of the scrubber in an artifact.
+// Allow accepts one finding, with the author's reason: of a file of the project, or of the scrubber in an artifact or an input.
 type Allow struct {
 	Rule   string `json:"rule"`
 	File   string `json:"file"`

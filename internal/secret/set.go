@@ -62,6 +62,12 @@ func (s *Set) Without(rules ...string) *Set {
 	return &Set{known: s.known, rules: s.rules, skip: slices.Concat(s.skip, rules)}
 }
 
+// Told is the same Set, which also grows along, without rules: what was told and nothing else.
+func (s *Set) Told() *Set { return &Set{known: s.known} }
+
+// Empty says whether nothing was told yet.
+func (s *Set) Empty() bool { return len(s.table.Load().needles) == 0 }
+
 // Format writes the mask for every verb.
 func (*Set) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(mask)) }
 

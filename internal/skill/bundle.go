@@ -78,8 +78,10 @@ type Finding struct {
 	Rule     string `json:"rule"`
 	Severity string `json:"severity"`
 	File     string `json:"file"`
-	Line     int    `json:"line"` // 0 when the file as a whole
+	Line     int    `json:"line"`          // 0 when the file as a whole
+	Col      int    `json:"col,omitempty"` // of RuleSecret, in characters; 0 is unknown
 	Message  string `json:"message"`
+	By       string `json:"by,omitempty"` // of RuleSecret: the scrubber's rule, which allow may name too
 }
 
 // Evidence is why a determination was made. It converts to plan.Evidence.
@@ -135,6 +137,7 @@ func Load(fsys fs.FS, dir string, opts Options) (*Bundle, error) {
 	b.Candidates = b.findCandidates()
 	b.resolveEntry(declared, r)
 	b.risks(r)
+	b.secrets(r)
 	b.Findings, b.Violations = r.sorted()
 	if err := r.err(); err != nil {
 		return nil, err

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/joystream-ai/joy/internal/secret/rules"
 )
 
 // judge reads a bundle once and asks every rule about it.
@@ -105,7 +107,9 @@ func (j *judge) witness(r *rule, h hit) Evidence {
 // maxSeen is how much of a stranger's line goes into evidence, in runes.
 const maxSeen = 100
 
+// shorten is what is shown of a stranger's text, without what has the shape of a credential.
 func shorten(s string) string {
+	s = rules.Default().Finder().Redact(s)
 	n := 0
 	for i := range s {
 		if n++; n > maxSeen {

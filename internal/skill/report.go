@@ -40,7 +40,7 @@ func (r *report) add(severity, rule, file string, p place, msg string) {
 	if p.col > 0 {
 		msg = fmt.Sprintf("%s (column %d)", msg, p.col)
 	}
-	r.findings = append(r.findings, Finding{rule, severity, file, p.line, msg})
+	r.findings = append(r.findings, Finding{Rule: rule, Severity: severity, File: file, Line: p.line, Message: msg})
 }
 
 func (r *report) note(rule, file, format string, args ...any) {
@@ -83,7 +83,7 @@ func (r *report) err() error {
 
 func (r *report) sorted() (findings, violations []Finding) {
 	for _, v := range r.violations {
-		violations = append(violations, Finding{v.Code, SeverityError, v.File, v.Line, v.Msg})
+		violations = append(violations, Finding{Rule: v.Code, Severity: SeverityError, File: v.File, Line: v.Line, Message: v.Msg})
 	}
 	order := func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))

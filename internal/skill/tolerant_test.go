@@ -46,7 +46,7 @@ func TestToleratedWithAWarning(t *testing.T) {
 			b := load(t, bundleFS("SKILL.md", c.text))
 			require.NotEmpty(t, b.Findings)
 			f := b.Findings[0]
-			require.Equal(t, skill.Finding{c.rule, skill.SeverityWarning, "my-skill/SKILL.md", c.line, f.Message}, f)
+			require.Equal(t, skill.Finding{Rule: c.rule, Severity: skill.SeverityWarning, File: "my-skill/SKILL.md", Line: c.line, Message: f.Message}, f)
 			require.Contains(t, f.Message, c.says)
 			switch c.desc {
 			case "":
@@ -128,7 +128,7 @@ version: 2
 		string(b.InputSchema))
 	require.Equal(t, `{"type":"object"}`, string(b.OutputSchema))
 	require.Equal(t, "One.\nTwo.\n", b.Body)
-	require.Equal(t, []skill.Finding{{skill.RuleField, skill.SeverityNote, "my-skill/SKILL.md", 14, "not read: version"}}, b.Findings)
+	require.Equal(t, []skill.Finding{{Rule: skill.RuleField, Severity: skill.SeverityNote, File: "my-skill/SKILL.md", Line: 14, Message: "not read: version"}}, b.Findings)
 	require.False(t, b.StrictValid())
 }
 

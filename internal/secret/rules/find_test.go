@@ -68,9 +68,26 @@ func TestWhatIsNoSecret(t *testing.T) {
 		"of one character":      "password = aaaaaaaaaaaaaaaaaaaa\n",
 		"prose":                 "the key to the api is that access tokens are short-lived, and a secret is told once\n",
 		"a public key":          "-----BEGIN PUBLIC KEY-----\n" + random(6, 64, alnum) + "\n-----END PUBLIC KEY-----\n",
+		"a place for a token":   "curl -H \"Authorization: Bear" + "er YOUR_API_KEY\" -H 'x-key: your-birdeye-key' x\ncurl -u \"$STRIPE_KEY:\" x\ncurl -u CLIENT_ID:CLIENT_SECRET x\n",
+		"a key with dots":       "api_key = \"sk-...\"\ntoken: \"eyJ" + random(51, 20, alnum) + "...\"\napi_key=\"sk-1234567890abcdef\"\n\"apiKey\": \"sk" + "_live_xxxxxxxxxxxx\"\n",
+		"the token of jwt.io":   "jwt ey" + "JhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.ey" + "JzdWIiOiIxMjM0NTY3ODkwIn0." + random(52, 43, alnum) + "\n",
+		"an address of a coin":  "SELL_TOKEN=\"0x" + random(53, 40, hexa) + "\"\n",
+		"pieces of a text":      "tokenizer_model_name: qwen2.5-vl-7b\n",
+		"patterns of a scanner": "r'-----BEGIN RSA " + "PRIVATE KEY-----',\n    r'-----BEGIN DSA " + "PRIVATE KEY-----', r'-----BEGIN EC " + "PRIVATE KEY-----'\n",
 		"a prefix with nothing": "gh" + "p_\nsk-a" + "nt-\nxo" + "xb-\n",
 	} {
 		t.Run(name, func(t *testing.T) { require.Empty(t, whole(text)) })
+	}
+}
+
+// What looks like a placeholder by half is a secret.
+func TestWhatIsNoPlaceholder(t *testing.T) {
+	for name, text := range map[string]string{
+		"a user with a password": "curl -u bob:swordfish https://x.example\n",
+		"dots in the middle":     "api_key = \"" + random(1, 12, alnum) + "..." + random(2, 12, alnum) + "\"\n",
+		"a row in a long one":    "jwt ey" + "J" + random(3, 40, alnum) + ".ey" + "J" + random(4, 60, alnum) + "abc123." + random(5, 43, alnum) + "\n",
+	} {
+		t.Run(name, func(t *testing.T) { require.NotEmpty(t, whole(text)) })
 	}
 }
 

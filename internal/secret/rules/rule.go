@@ -95,7 +95,7 @@ func readRule(t ruleText) (*rule, error) {
 func (s *Set) judge(r *rule, secret, match, line []byte) bool {
 	low := bytes.ToLower(match)
 	named := slices.ContainsFunc(r.keywords, func(k []byte) bool { return bytes.Contains(low, k) })
-	if !named || r.entropy > 0 && entropy(secret) <= r.entropy || r.id == generic && noise(secret, match) {
+	if !named || r.entropy > 0 && entropy(secret) <= r.entropy || r.noise(secret, match) {
 		return false
 	}
 	text := [3]string{string(secret), string(match), string(line)}
