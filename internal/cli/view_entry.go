@@ -49,6 +49,11 @@ var quiet = []string{"of", "key", "actor", "bundle", "workspace", "steps", "expi
 
 // phrase is an entry's data on one line: leads first, then the rest as name=value, digests shortened.
 func phrase(e verify.Entry) string {
+	if _, turn := e.Int("turn"); turn && e.Type == "model.requested" {
+		return turnAsked(e)
+	} else if turn && e.Type == "model.replied" {
+		return turnTold(e)
+	}
 	var words []string
 	first := leads[e.Type]
 	for _, key := range first {

@@ -29,7 +29,14 @@ func TestPhrase(t *testing.T) {
 		"a changed tool":     {"tool.drifted", map[string]any{"action": "a.b", "pinned": digest}, "a.b  pinned=0123456789ab…"},
 		"a person's yes":     {"approval.granted", map[string]any{"action": "a.b", "by": "ann@host, typed", "digest": digest}, "a.b  ann@host, typed"},
 		"a tunnel":           {"egress.closed", map[string]any{"host": "x.org", "up": int64(512), "down": int64(1536), "ms": int64(20)}, "x.org  down=1.5 KiB  20ms  up=512 B"},
-		"unknown to leads":   {"model.replied", map[string]any{"tokens": int64(12)}, "tokens=12"},
+		"a turn": {"model.replied", map[string]any{
+			"turn": int64(3), "stop": "tools", "calls": int64(20), "asked": []any{"run", "run", "write_file"}, "ms": int64(2100), "cost_microdollars": int64(12300),
+			"tokens": map[string]any{"in": int64(1200), "out": int64(310), "cache_read": int64(7000), "cache_write": int64(34)},
+		}, "turn 3  asks for run ×2, write_file, 17 more  1234 in +7000 cached, 310 out  about $0.0123  2.1s"},
+		"a last turn":      {"model.replied", map[string]any{"turn": int64(4), "stop": "end", "ms": int64(20), "attempts": int64(2)}, "turn 4  answers  20ms  2 attempts"},
+		"a failed turn":    {"model.replied", map[string]any{"turn": int64(1), "error": "refused", "ms": int64(20)}, "turn 1  refused  20ms"},
+		"a question":       {"model.requested", map[string]any{"turn": int64(1), "provider": "openai", "model": "m", "request": map[string]any{"bytes": int64(1536)}}, "turn 1  openai/m  1.5 KiB"},
+		"unknown to leads": {"model.replied", map[string]any{"tokens": int64(12)}, "tokens=12"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, phrase(verify.Entry{Type: c.typ, Data: c.data}))

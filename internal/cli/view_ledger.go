@@ -109,7 +109,7 @@ func (v *ledgerView) style(e verify.Entry) *lipgloss.Style {
 	status := e.String("status") + e.String("outcome")
 	code, exited := e.Int("exit")
 	switch {
-	case status == "failed" || exited && code != 0 || what == "lost" || e.Data["failed"] == true || e.Type == "tool.returned" && e.String("error") != "":
+	case status == "failed" || exited && code != 0 || what == "lost" || e.Data["failed"] == true || (e.Type == "tool.returned" || e.Type == "model.replied") && e.String("error") != "":
 		return &v.app.out.fail
 	case slices.Contains([]string{"denied", "drifted", "quarantined", "skipped", "found", "recovered"}, what):
 		return &v.app.out.warn

@@ -50,7 +50,7 @@ func (v *liveView) Write(b []byte) (int, error) {
 }
 
 // hidden entries say nothing to somebody who watches: the ledger has them.
-var hidden = map[string]bool{"token.issued": true, "token.revoked": true, "sandbox.requested": true, "run.waiting": true}
+var hidden = map[string]bool{"token.issued": true, "token.revoked": true, "sandbox.requested": true, "run.waiting": true, "model.requested": true}
 
 // unwatched are members that nobody compares while a run goes on.
 var unwatched = []string{"confinement", "guest", "id", "image", "joy", "output", "plan", "sha256", "trigger", "verified"}

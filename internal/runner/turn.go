@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/joystream-ai/joy/internal/digest"
@@ -103,10 +104,28 @@ func (t *talk) describe(d ledger.Data, reply model.Reply) {
 	u := reply.Usage
 	d["model"], d["stop"], d["calls"] = t.run.text(reply.Model), string(reply.Stop), len(reply.Calls)
 	d["tokens"] = ledger.Data{"in": u.In, "out": u.Out, "cache_read": u.CacheRead, "cache_write": u.CacheWrite}
+	if len(reply.Calls) > 0 {
+		d["asked"] = t.asked(reply.Calls)
+	}
 	if p := t.run.Model.Price; p != nil {
 		d["cost_microdollars"] = int64(math.Round(p.Cost(u) * 1e6))
 	}
 }
+
+// maxAsked bounds the names of one reply's calls that are told: they are the model's words.
+const maxAsked = 16
+
+// asked names what a reply asks for, in its order.
+func (t *talk) asked(calls []model.Call) []any {
+	var names []any
+	for _, c := range calls[:min(len(calls), maxAsked)] {
+		names = append(names, t.run.text(quotedName(c.Name)))
+	}
+	return names
+}
+
+// quotedName is a tool's name, or its beginning, when it is longer than any can be.
+func quotedName(name string) string { return strings.ToValidUTF8(name[:min(len(name), 64)], "") }
 
 // keepBytes stores what went over a wire, scrubbed, and says what an entry holds of it.
 func (r *run) keepBytes(body []byte) (ledger.Data, error) {
