@@ -133,6 +133,11 @@ func (v *ledgerView) block(e verify.Entry, style *lipgloss.Style) error {
 	if _, err := io.WriteString(v.app.out, b.String()); err != nil {
 		return err
 	}
+	if (e.Type == "model.requested" || e.Type == "model.replied") && v.logs != "" {
+		if err := v.talk(e); err != nil {
+			return err
+		}
+	}
 	if e.Type == "command.finished" && v.logs != "" {
 		for _, stream := range []string{"stdout", "stderr"} {
 			if err := v.output(e, stream); err != nil {
