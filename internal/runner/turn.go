@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/model"
@@ -126,20 +125,6 @@ func (t *talk) asked(calls []model.Call) []any {
 
 // quotedName is a tool's name, or its beginning, when it is longer than any can be.
 func quotedName(name string) string { return strings.ToValidUTF8(name[:min(len(name), 64)], "") }
-
-// keepBytes stores what went over a wire, scrubbed, and says what an entry holds of it.
-func (r *run) keepBytes(body []byte) (ledger.Data, error) {
-	kept, hits := r.Secrets.Redact(body)
-	d := ledger.Data{"sha256": digest.Bytes(kept), "bytes": len(kept)}
-	if len(hits) > 0 {
-		d["scrubbed"] = true
-	}
-	var err error
-	if r.Objects != nil {
-		_, err = r.Objects.PutBytes(kept)
-	}
-	return d, err
-}
 
 // unfenced is text without the code fence that models like to put around JSON.
 func unfenced(text []byte) []byte {

@@ -57,11 +57,17 @@ func (r *run) keepJSON(v any) (ledger.Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.keepBytes(body)
+}
+
+// keepBytes stores a body, scrubbed, and says what an entry holds of it.
+func (r *run) keepBytes(body []byte) (ledger.Data, error) {
 	kept, hits := r.Secrets.Redact(body)
 	d := ledger.Data{"sha256": digest.Bytes(kept), "bytes": len(kept)}
 	if len(hits) > 0 {
 		d["scrubbed"] = true
 	}
+	var err error
 	if r.Objects != nil {
 		_, err = r.Objects.PutBytes(kept)
 	}
