@@ -86,8 +86,11 @@ func TestModelStumbles(t *testing.T) {
 func TestModelMalformedArguments(t *testing.T) {
 	needVM(t)
 	b, s := modelProject(t, "openai", modeltest.Script(modeltest.Reply{Calls: []modeltest.Call{
-		{Name: "run", Input: `{"script": "touch /workspace/out/a`}, {Name: "run", Input: `["touch out/b"]`}, {Name: "run", Input: `{"script": 7}`},
-		{Name: "run", Input: `{"script": "touch out/c", "user": "root"}`}, {Name: "run", Input: ""},
+		{Name: "run", Input: `{"script": "touch /workspace/out/a`},
+		{Name: "run", Input: `["touch out/b"]`},
+		{Name: "run", Input: `{"script": 7}`},
+		{Name: "run", Input: `{"script": "touch out/c", "user": "root"}`},
+		{Name: "run", Input: ""},
 		call("write_file", map[string]any{"path": "../../etc/passwd", "content": "x"}), call("read_file", map[string]any{"path": "in/data.csv", "offset": -1}),
 		call("run", map[string]any{"script": "ls out"}),
 	}}, modeltest.Reply{Text: `{"rows": 3}`}), "")

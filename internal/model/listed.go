@@ -29,7 +29,7 @@ type listed struct {
 // Listed asks a provider for its models at their address, which spends nothing, and says whether name is one of them. A list
 // with more pages than the first says nothing about a name that is not on it. Errors are those of Conversation.Say, or ErrNoList.
 func (w Wire) Listed(ctx context.Context, provider, name, url string, header http.Header) (known, whole bool, err error) {
-	req, err := http.NewRequest(http.MethodGet, url, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return false, false, err
 	}
