@@ -96,6 +96,7 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	b.tools(ctx)
 	b.flow()
 	b.grants()
+	b.marks()
 	b.secrets()
 	b.findings()
 	if err := b.image(); err != nil {

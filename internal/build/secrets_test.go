@@ -70,3 +70,24 @@ func TestAllowOfSecrets(t *testing.T) {
 		}
 	}
 }
+
+// A mark that would be read by nobody is no mark.
+func TestMarks(t *testing.T) {
+	for inputs, says := range map[string]string{
+		"{type: object, properties: {pin: {type: string, x-joy-secret: true}}}":                                "",
+		"{type: object, properties: {pin: {type: string, x-joy-secret: false}, x-joy-secret: {type: string}}}": "",
+		"{type: object, properties: {pin: {type: string, format: file, x-joy-secret: true}}}":                  "the input pin is a file",
+		"{type: object, properties: {who: {type: object, properties: {pin: {x-joy-secret: true}}}}}":           "stands within one",
+		"{type: object, properties: {all: {type: array, items: {x-joy-secret: true}}}}":                        "stands within one",
+		"{type: object, x-joy-secret: true}":                                                                   "stands within one",
+		"{type: object, properties: {pin: {x-joy-secret: true, anyOf: [{type: string, x-joy-secret: true}]}}}": "stands within one",
+	} {
+		_, err := Build(context.Background(), Options{FS: project(fmt.Sprintf(given, "x", "inputs: "+inputs+"\n"), count)})
+		if says == "" {
+			require.NoError(t, err, inputs)
+			continue
+		}
+		require.ErrorContains(t, err, says, inputs)
+		require.Equal(t, 5, fault.All(err)[0].Line)
+	}
+}

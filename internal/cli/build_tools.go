@@ -30,7 +30,7 @@ func (a *app) asker(p project) build.Ask {
 			list = append(list, c)
 		}
 		a.detail("asking for tools: %s", strings.Join(names, ", "))
-		known := secret.NewSet()
+		known := secret.NewScrubber()
 		probes, err := a.probeAll(ctx, sub, list, a.resolver(known), known)
 		if err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (a *app) asker(p project) build.Ask {
 		var errs []error
 		for _, probe := range probes {
 			name := probe.connection.Name
-			offer, err := offerOf(probe, known)
+			offer, err := offerOf(probe, known.Told())
 			offers[name] = offer
 			for _, e := range fault.All(err) {
 				if at := spec.Connections[name].Pos; e.File == "" {

@@ -115,7 +115,7 @@ func (a *app) readyToRun(t *target, arg string, r *readiness) bool {
 
 // readyOutside resolves every secret and asks every connection for its tools. The project is trusted.
 func (a *app) readyOutside(ctx context.Context, sub trust.Subject, t *target, r *readiness) {
-	known := secret.NewSet()
+	known := secret.NewScrubber()
 	resolver := a.resolver(known)
 	have := func(uses []trust.Use, origin secret.Origin, err error) bool {
 		all := true

@@ -131,7 +131,7 @@ func (a *app) connectTest(ctx context.Context, name string) error {
 	if err := a.requireTrust(ctx, sub); err != nil {
 		return err
 	}
-	known := secret.NewSet()
+	known := secret.NewScrubber()
 	probes, err := a.probeAll(ctx, sub, list, a.resolver(known), known)
 	if err != nil {
 		return err

@@ -155,20 +155,24 @@ func (e *entering) refuseInput(name string, value []byte, marked bool) error {
 }
 
 // refuseFile judges a file that is an input.
-func (e *entering) refuseFile(name, shown string, f io.ReaderAt, size int64, marked bool) error {
-	return e.refuse(name, marked, func(set *secret.Set) ([]secret.Hit, error) {
+func (e *entering) refuseFile(name, shown string, f io.ReaderAt, size int64) error {
+	clean, _ := e.known.Redact([]byte(shown))
+	return e.refuse(name, false, func(set *secret.Set) ([]secret.Hit, error) {
 		hits, err := e.search(set, f, size, "the input "+name)
 		if err == nil {
-			_, named := set.Told().Redact([]byte(path.Base(shown)))
-			hits = append(hits, named...)
+			_, named := set.Redact([]byte(path.Base(shown)))
+			for _, h := range named {
+				h.Offset = inside
+				hits = append(hits, h)
+			}
 		}
 		return hits, err
 	}, func(h secret.Hit) *fault.Error {
 		out := fault.New(fault.Input, "the input %s", name)
 		if line, col := lineOf(f, h.Offset); line > 0 {
-			return out.At(shown, line, col)
+			return out.At(string(clean), line, col)
 		}
-		return out.At(shown, 0, 0)
+		return out.At(string(clean), 0, 0)
 	})
 }
 
@@ -192,7 +196,7 @@ func (e *entering) refuse(name string, marked bool, search func(*secret.Set) ([]
 	out := at(hits[0])
 	out.Msg += " has a credential in it, by the rule " + rule
 	out.Code = skill.RuleSecret
-	return out.WithHint("leave it out; or mark the input with x-joy-secret: true, or in joy.yaml: allow: [{rule: %s, file: %s/%s, reason: …}]; then joy build", rule, plan.InDir, name)
+	return out.WithHint("leave it out; a secret is an input with x-joy-secret: true; or in joy.yaml: allow: [{rule: %s, file: %s/%s, reason: …}]; then joy build", rule, plan.InDir, name)
 }
 
 // accepted are the rules that the plan accepts for an input.

@@ -132,7 +132,7 @@ func TestAShapeInAnInput(t *testing.T) {
 	} {
 		said := c.refused(t, 2, githubToken, "--input", name)
 		require.Contains(t, said, want)
-		require.Contains(t, said, "x-joy-secret: true, or in joy.yaml: allow: [{rule: github-pat, file: in/")
+		require.Contains(t, said, "x-joy-secret: true; or in joy.yaml: allow: [{rule: github-pat, file: in/")
 	}
 	said := c.refused(t, 2, githubToken, "--json", "--input", "topic="+githubToken)
 	require.Contains(t, said, `"code": "JOY-SECRET"`)

@@ -58,8 +58,10 @@ func (a *app) readInputs(p *plan.Plan, flags []string, file string, secrets *sec
 		switch {
 		case !given && len(prop.Default) > 0 && !prop.isFile():
 			values[name] = prop.Default
+		case given && prop.isFile() && prop.Secret:
+			return nil, fault.New(fault.Input, "the input %s is a file, whose bytes are kept on record: it cannot be x-joy-secret", name)
 		case given && prop.isFile():
-			f, err := a.fileInput(name, v, p, take, prop.Secret)
+			f, err := a.fileInput(name, v, p, take)
 			if err != nil {
 				return nil, err
 			}

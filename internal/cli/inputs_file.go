@@ -15,12 +15,12 @@ import (
 )
 
 // fileInput reads the value of a file input, which names a file of the user with @.
-func (a *app) fileInput(name string, v json.RawMessage, p *plan.Plan, take taking, marked bool) (runner.FileInput, error) {
+func (a *app) fileInput(name string, v json.RawMessage, p *plan.Plan, take taking) (runner.FileInput, error) {
 	var text string
 	if err := json.Unmarshal(v, &text); err != nil || !strings.HasPrefix(text, "@") || len(text) == 1 {
 		return runner.FileInput{}, fault.New(fault.Input, "input %s takes a file", name).WithHint("--input %s=@FILE", name)
 	}
-	f, err := a.takeFile(name, text[1:], take, marked)
+	f, err := a.takeFile(name, text[1:], take)
 	if err != nil {
 		return f, err
 	}
@@ -57,7 +57,7 @@ func (a *app) openInput(path string) (*os.File, error) {
 }
 
 // takeFile judges a file and has it kept. What is kept is what was judged, or nothing.
-func (a *app) takeFile(name, path string, take taking, marked bool) (runner.FileInput, error) {
+func (a *app) takeFile(name, path string, take taking) (runner.FileInput, error) {
 	wrong := func(err error) (runner.FileInput, error) {
 		return runner.FileInput{}, fault.Wrap(fault.Input, err, "input %s", name)
 	}
@@ -77,7 +77,7 @@ func (a *app) takeFile(name, path string, take taking, marked bool) (runner.File
 	if err != nil {
 		return wrong(err)
 	}
-	if err := take.judge.refuseFile(name, path, f, judged.Size, marked); err != nil {
+	if err := take.judge.refuseFile(name, path, f, judged.Size); err != nil {
 		return judged, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {

@@ -76,6 +76,7 @@ func (r *run) finish(interrupted bool, alive string) Outcome {
 		Succeeded: counts[Succeeded], Failed: counts[Failed], Skipped: counts[Skipped],
 	}}
 	if f := r.failure; f != nil {
+		f.Err = r.scrubbed(f.Err)
 		out.Status = Failed
 		if interrupted {
 			out.Status = Interrupted

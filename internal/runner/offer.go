@@ -60,7 +60,7 @@ func (t *talk) offer() ([]tool, error) {
 			return nil, err
 		}
 		name := toolName(g.Action, tools)
-		tools = append(tools, tool{model.Tool{Name: name, Description: def.Description, Input: def.Input}, func(ctx context.Context, raw json.RawMessage) (string, error) {
+		tools = append(tools, tool{model.Tool{Name: name, Description: t.run.words(def.Description), Input: def.Input}, func(ctx context.Context, raw json.RawMessage) (string, error) {
 			return t.call(ctx, g, raw)
 		}})
 	}
@@ -94,8 +94,7 @@ func (t *talk) answerCalls(ctx context.Context, calls []model.Call) (model.Turn,
 		if err != nil {
 			text = err.Error()
 		}
-		clean, _ := t.run.Secrets.Redact([]byte(text))
-		turn.Results = append(turn.Results, model.Result{Call: c.ID, Text: string(clean), IsError: err != nil})
+		turn.Results = append(turn.Results, model.Result{Call: c.ID, Text: t.run.words(text), IsError: err != nil})
 	}
 	return turn, nil
 }
@@ -175,7 +174,7 @@ func (t *talk) readSkill(_ context.Context, in skillInput) (string, error) {
 	}); err != nil {
 		return "", err
 	}
-	return shorten(body, 4*maxShown), nil
+	return shorten(t.run.words(body), 4*maxShown), nil
 }
 
 func (r *run) bundleText(skill plan.Skill, f plan.File) (string, error) {

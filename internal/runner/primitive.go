@@ -17,6 +17,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/sandbox"
+	"github.com/joystream-ai/joy/internal/secret"
 )
 
 // Bounds of what a primitive takes and gives.
@@ -167,10 +168,11 @@ func (t *talk) readFile(ctx context.Context, in fileInput) (string, error) {
 	if in.Path == "" || strings.Contains(in.Path, "\x00") || in.Offset < 0 {
 		return "", complaint("give a path, and an offset that is not negative")
 	}
-	out, said := &bounded{most: maxShown + 1}, &bounded{most: 1 << 10}
+	from := max(0, in.Offset-aside)
+	out, said := &bounded{most: 2*aside + maxShown}, &bounded{most: 1 << 10}
 	res, err := t.world.Run(ctx, sandbox.Command{Argv: []string{
 		"bash", "-c", `set -o pipefail; [ -f "$1" ] || { echo "no such regular file: $1" >&2; exit 1; }; tail -c "+$2" -- "$1" | head -c "$3"`,
-		"read_file", in.Path, strconv.FormatInt(in.Offset+1, 10), strconv.Itoa(maxShown + 1),
+		"read_file", in.Path, strconv.FormatInt(from+1, 10), strconv.Itoa(out.most),
 	}}, out, said)
 	if err != nil {
 		return "", err
@@ -178,17 +180,16 @@ func (t *talk) readFile(ctx context.Context, in fileInput) (string, error) {
 	if res.ExitCode != 0 && out.Len() == 0 {
 		return "", complaint("it could not be read: %s", strings.TrimSpace(said.String()))
 	}
-	body, more := out.Bytes(), out.Len() > maxShown
-	if more {
-		body = body[:maxShown]
-	}
-	kept, hits := t.run.Secrets.Redact(body)
+	begin := min(int(in.Offset-from), out.Len())
+	end := min(begin+maxShown, out.Len())
+	more := end < out.Len()
+	kept, hits := part(t.run.Secrets, out.Bytes(), begin, end)
 	if err := t.run.recordFinds(t.step.ID, in.Path, findsOf(hits), nil); err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(kept)
 	if _, err := t.run.Ledger.Append(ledger.FileRead, t.step.ID, ledger.Data{
-		"path": t.run.exact(in.Path), "offset": in.Offset, "bytes": len(body), "sha256": "sha256:" + hex.EncodeToString(sum[:]),
+		"path": t.run.exact(in.Path), "offset": in.Offset, "bytes": end - begin, "sha256": "sha256:" + hex.EncodeToString(sum[:]),
 	}); err != nil {
 		return "", err
 	}
@@ -197,6 +198,34 @@ func (t *talk) readFile(ctx context.Context, in fileInput) (string, error) {
 		text += fmt.Sprintf("[more from offset %d]\n", in.Offset+maxShown)
 	}
 	return text, nil
+}
+
+// aside is how much is looked at on both sides of what a model is shown, in bytes: as much as the longest secret may have. Who
+// reads a secret in two parts would be shown neither as one.
+const aside = 16 << 10
+
+// part is the bytes from begin to end with a marker in the place of what is, or is a part of, a secret.
+func part(set *secret.Set, body []byte, begin, end int) (out []byte, found []secret.Hit) {
+	_, hits := set.Redact(body)
+	plain := begin
+	for _, h := range hits {
+		from, to := int(h.Offset), int(h.Offset)+h.Len
+		if to <= begin || from >= end {
+			continue
+		}
+		found = append(found, h)
+		if from > plain {
+			out = append(out, body[plain:from]...)
+		}
+		if to > plain {
+			out = append(out, "[REDACTED:"+h.Name+"]"...)
+			plain = to
+		}
+	}
+	if plain < end {
+		out = append(out, body[plain:end]...)
+	}
+	return out, found
 }
 
 // bounded keeps the first bytes of a stream.

@@ -92,7 +92,7 @@ func (t *talk) hold(ctx context.Context, in *input) (any, error) {
 		return nil, err
 	}
 	t.tools = tools
-	task := model.Task{System: t.system(), Answer: t.skill.OutputSchema}
+	task := model.Task{System: r.words(t.system()), Answer: t.skill.OutputSchema}
 	for _, tool := range tools {
 		task.Tools = append(task.Tools, tool.Tool)
 	}
@@ -124,7 +124,7 @@ func (t *talk) hold(ctx context.Context, in *input) (any, error) {
 				return nil, fault.Wrap(fault.Agent, why, "the model's answer, which it was asked to correct, still does not hold")
 			}
 			corrected = true
-			say = model.Turn{Text: "That answer does not hold: " + why.Error() + "\nAnswer again, with nothing but JSON that matches the schema."}
+			say = model.Turn{Text: "That answer does not hold: " + r.words(why.Error()) + "\nAnswer again, with nothing but JSON that matches the schema."}
 		case model.Length:
 			return nil, fault.New(fault.Agent, "the model's answer was cut off at %d tokens", reply.Usage.Out)
 		case model.Refusal:

@@ -36,6 +36,9 @@ func (r *run) step(runCtx context.Context, s plan.Step, up map[string]*result, r
 	default:
 		f = r.outside(runCtx, s, in, res)
 	}
+	if sf := r.scrubOutput(s, res); f == nil {
+		f = sf
+	}
 	if f != nil {
 		return f
 	}

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/joystream-ai/joy/internal/broker"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/model"
+	"github.com/joystream-ai/joy/internal/secret"
 )
 
 // maxReply bounds one reply of a model, in tokens.
@@ -61,6 +63,9 @@ func (t *talk) say(ctx context.Context, conv model.Conversation, n int, turn mod
 	}
 	var asked int64
 	turn.Sending = func(body []byte) error {
+		if err := r.refuseCredential(t.step.ID, body); err != nil {
+			return err
+		}
 		if r.Model.Expect != nil {
 			clean, _ := r.Secrets.Redact(body)
 			if err := r.Model.Expect(t.step.ID, n, clean); err != nil {
@@ -82,6 +87,7 @@ func (t *talk) say(ctx context.Context, conv model.Conversation, n int, turn mod
 		return reply, err // nothing left this machine
 	}
 	r.spend(reply.Usage)
+	reply.Text = r.words(reply.Text)
 	kept, kerr := r.keepBytes(x.Response)
 	if kerr != nil {
 		return reply, kerr
@@ -96,6 +102,18 @@ func (t *talk) say(ctx context.Context, conv model.Conversation, n int, turn mod
 		return reply, rerr
 	}
 	return reply, err
+}
+
+// refuseCredential keeps a connection's credential from a model provider: nothing that a model is told has one, so it has come
+// out of where none may be.
+func (r *run) refuseCredential(step string, body []byte) error {
+	_, hits := r.Secrets.Redact(body)
+	for _, h := range hits {
+		if h.Form != secret.Rule && r.Broker.Credential(h.Name) {
+			return fault.Wrap(fault.Policy, broker.ErrCredential, "the secret %s is in what step %s was about to tell the model; it was not sent", h.Name, step)
+		}
+	}
+	return nil
 }
 
 // describe is what the record says of a reply beside its bytes.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/joystream-ai/joy/internal/digest"
+	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/schema"
@@ -96,11 +97,47 @@ func (r *run) exact(s string) string {
 	return out
 }
 
-// scrubbed is err without a known secret in its words: they may quote what a VM printed.
+// scrubbed is err without a secret in its words or its hints: they may quote what a VM printed.
 func (r *run) scrubbed(err error) error {
-	clean, hits := r.Secrets.Redact([]byte(err.Error()))
-	if len(hits) == 0 {
+	said := err.Error()
+	for _, e := range fault.All(err) {
+		said += "\n" + e.Hint
+	}
+	if _, hits := r.Secrets.Redact([]byte(said)); len(hits) == 0 {
 		return err
 	}
+	clean, _ := r.Secrets.Redact([]byte(err.Error()))
 	return errors.New(string(clean))
+}
+
+// words is what a model said, or is to be told, without a secret in it.
+func (r *run) words(s string) string {
+	clean, _ := r.Secrets.Redact([]byte(s))
+	return string(clean)
+}
+
+// scrubOutput takes secrets out of what a step left as its result, whoever said it: it goes to later steps, into
+// result.json and onto the record. What is no JSON afterwards is withheld.
+func (r *run) scrubOutput(s plan.Step, res *result) *Failure {
+	if res.Output == nil || opaque(res.Output) {
+		return nil
+	}
+	body, err := marshal(res.Output)
+	if err != nil {
+		return &Failure{Kind: fault.Platform, Err: err}
+	}
+	clean, hits := r.Secrets.Redact(body)
+	if len(hits) == 0 {
+		return nil
+	}
+	res.Output = nil
+	if err := r.recordFinds(s.ID, "result", findsOf(hits), nil); err != nil {
+		return &Failure{Kind: fault.Platform, Err: err}
+	}
+	out, err := oneJSON(clean)
+	if err != nil {
+		return &Failure{Kind: fault.Agent, Err: errors.New("the result has a secret in it and is no JSON without it: it is withheld")}
+	}
+	res.Output = out
+	return nil
 }

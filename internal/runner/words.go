@@ -53,7 +53,7 @@ func (t *talk) opening(in *input) (string, error) {
 		}
 		fmt.Fprintf(&b, "The skill %s:\n\n%s\n\n", t.skill.Name, body)
 	}
-	b.WriteString("The input of this step:\n" + fence("input", shorten(string(in.json), 4*maxInline)))
+	b.WriteString("The input of this step:\n" + fence("input", shorten(t.run.words(string(in.json)), 4*maxInline)))
 	for _, id := range slices.Sorted(maps.Keys(t.up)) {
 		for _, a := range t.up[id].Artifacts {
 			text, err := t.artifact(id, a)
@@ -63,8 +63,7 @@ func (t *talk) opening(in *input) (string, error) {
 			b.WriteString(text)
 		}
 	}
-	clean, _ := t.run.Secrets.Redact([]byte(b.String()))
-	return string(clean), nil
+	return t.run.words(b.String()), nil
 }
 
 // artifact tells the model of a file that an earlier step left: where it is, or, without the VM, what is in it.

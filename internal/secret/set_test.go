@@ -112,32 +112,6 @@ const sample = `2026-11-29T15:03:04.123Z INFO  render page=%d rows=%d commit=9fc
 Downloading https://files.example.com/packages/numpy-2.1.0-cp312-manylinux_x86_64.whl (16.%d MB)
 `
 
-func BenchmarkRedact(b *testing.B) {
-	for _, n := range []int{10, 100} {
-		b.Run(fmt.Sprintf("%d secrets", n), func(b *testing.B) {
-			s := secret.NewSet()
-			rng := rand.New(rand.NewPCG(3, 4))
-			for i := range n {
-				require.NoError(b, s.Add(fmt.Sprintf("secret-%d", i), fmt.Appendf(nil, "sk-%016x%016x", rng.Uint64(), rng.Uint64())))
-			}
-			var text []byte
-			for i := range 8000 {
-				text = fmt.Appendf(text, sample, i, i*7, i%10)
-			}
-			w := s.Writer(discard{}, nil)
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				for chunk := text; len(chunk) > 0; {
-					n := min(len(chunk), 64<<10)
-					_, _ = w.Write(chunk[:n])
-					chunk = chunk[n:]
-				}
-			}
-			require.NoError(b, w.Close())
-		})
-	}
-}
-
 // discard takes bytes one way only, so that no shortcut of io.Discard is measured.
 type discard struct{}
 

@@ -3,7 +3,6 @@ package secret_test
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"runtime"
@@ -121,30 +120,4 @@ func heap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
-}
-
-// BenchmarkShapes is text through all rules and ten values. The bars: 10 MB/s a core on source, 25 on logs.
-func BenchmarkShapes(b *testing.B) {
-	var logs []byte
-	for i := range 8000 {
-		logs = fmt.Appendf(logs, sample, i, i*7, i%10)
-		logs = fmt.Appendf(logs, "INFO token refreshed for user %d, password check passed, api key cached, expires in %ds\n", i, i%60)
-	}
-	for name, text := range map[string][]byte{"logs": logs, "source": source(b)} {
-		b.Run(name, func(b *testing.B) {
-			s := secret.NewScrubber()
-			for i := range 10 {
-				require.NoError(b, s.Add(fmt.Sprintf("secret-%d", i), fmt.Appendf(nil, "sk-%032x", i*7919)))
-			}
-			w := s.Writer(discard{}, nil)
-			begun := cpuTime()
-			for b.Loop() {
-				for rest := text; len(rest) > 0; rest = rest[min(len(rest), 64<<10):] {
-					_, _ = w.Write(rest[:min(len(rest), 64<<10)])
-				}
-			}
-			require.NoError(b, w.Close())
-			b.ReportMetric(float64(b.N)*float64(len(text))/1e6/(cpuTime()-begun).Seconds(), "MB/s-of-a-core")
-		})
-	}
 }
