@@ -16,10 +16,10 @@ import (
 )
 
 // e2bProject is a project of one script, and a service to run it at.
-func e2bProject(t *testing.T) (*bench, *e2btest.Server) {
+func e2bProject(t *testing.T, options e2btest.Options) (*bench, *e2btest.Server) {
 	t.Helper()
 	needVM(t)
-	server := e2btest.Start(t, e2btest.Options{})
+	server := e2btest.Start(t, options)
 	b := newProject(t, map[string]string{
 		"joy.yaml":   "version: 1\nname: far\ndescription: Runs elsewhere.\nskills: [s]\ne2b_template: base\n",
 		"s/SKILL.md": "---\nname: s\ndescription: Says where it is.\nmetadata: {joy.entry: run.sh}\n---\n",
@@ -32,7 +32,7 @@ func e2bProject(t *testing.T) (*bench, *e2btest.Server) {
 }
 
 func TestRunAtE2B(t *testing.T) {
-	b, server := e2bProject(t)
+	b, server := e2bProject(t, e2btest.Options{})
 	lock, err := os.ReadFile(filepath.Join(b.dir, "joy.lock"))
 	require.NoError(t, err)
 	require.Contains(t, string(lock), server.Build("base"))
@@ -58,7 +58,7 @@ func TestRunAtE2B(t *testing.T) {
 }
 
 func TestE2BWithoutAKey(t *testing.T) {
-	b, _ := e2bProject(t)
+	b, _ := e2bProject(t, e2btest.Options{})
 	b.env = append(b.env, "E2B_API_KEY=")
 	code, _, stderr := b.run("run", "--sandbox", "e2b")
 	require.Equal(t, 4, code)
@@ -67,8 +67,8 @@ func TestE2BWithoutAKey(t *testing.T) {
 
 // A joy that is killed while its sandbox lives leaves it to gc, which ends it and says so.
 func TestKilledAtE2B(t *testing.T) {
-	b, server := e2bProject(t)
-	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "s/run.sh"), []byte("#!/bin/sh\nsleep 1000\n"), 0o600))
+	b, server := e2bProject(t, e2btest.Options{})
+	b.write("s/run.sh", "#!/bin/sh\nsleep 1000\n")
 	code, _, stderr := b.run("build")
 	require.Zero(t, code, stderr)
 	cmd := b.command("run", "--sandbox", "e2b")

@@ -81,12 +81,9 @@ const guestPath = "/usr/local/bin/joy-guest"
 // bootScript makes what was sent a program and becomes it.
 const bootScript = `chmod 0755 "$0" && exec "$0" host`
 
-// startGuest brings joy-guest into the sandbox, starts it, and waits until it listens. Its process belongs to E2B's daemon;
-// what it says afterwards is read to its end, and its end is the sandbox's.
-func (b *box) startGuest(ctx context.Context, guest []byte) error {
-	if err := b.daemon.Upload(ctx, guestPath, bytes.NewReader(guest), int64(len(guest))); err != nil {
-		return err
-	}
+// startGuest starts joy-guest in the sandbox and waits until it listens. Its process belongs to E2B's daemon; what it says
+// afterwards is read to its end, and its end is the sandbox's.
+func (b *box) startGuest(ctx context.Context) error {
 	out, err := b.daemon.Start(b.life, client.Start{Cmd: "/bin/sh", Args: []string{"-c", bootScript, guestPath}, Dir: "/"})
 	if err != nil {
 		return err

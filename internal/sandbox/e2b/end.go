@@ -72,7 +72,7 @@ func (p *Provider) adopt(ctx context.Context, nonce string, why error) (client.C
 	for pause, looks := endPause, 0; ; pause *= 2 {
 		found, err := p.ofNonce(looking, nonce)
 		switch {
-		case err == nil && len(found) > 0:
+		case len(found) > 0: // in whatever list: the nonce is of one request
 			return p.takeOver(ctx, found)
 		case err == nil:
 			looks++
@@ -89,8 +89,11 @@ func (p *Provider) adopt(ctx context.Context, nonce string, why error) (client.C
 }
 
 // alive is a request after which a sandbox may live.
-func alive(errs ...error) error {
-	return fmt.Errorf("%w: %w", sandbox.ErrAlive, errors.Join(errs...))
+func alive(why, looking error) error {
+	if looking == nil {
+		return fmt.Errorf("%w: %w", sandbox.ErrAlive, why)
+	}
+	return fmt.Errorf("%w: %w; %w", sandbox.ErrAlive, why, looking)
 }
 
 // takeOver gives the first of the sandboxes and ends the others, of which there are none unless a proxy sent the request
@@ -111,13 +114,10 @@ func (p *Provider) takeOver(ctx context.Context, found []client.Sandbox) (client
 	return client.Created{}, errors.Join(err, p.end(ctx, id))
 }
 
-// ofNonce is the sandboxes of one request, by tags that were looked at here.
+// ofNonce is the sandboxes of one request, by tags that were looked at here. With an error there may be more.
 func (p *Provider) ofNonce(ctx context.Context, nonce string) ([]client.Sandbox, error) {
 	list, err := p.Client.List(ctx, map[string]string{tagNonce: nonce})
-	if err != nil {
-		return nil, err
-	}
-	return p.owned(list), nil
+	return p.owned(list), err
 }
 
 func (p *Provider) owned(list []client.Sandbox) []client.Sandbox {

@@ -3,6 +3,7 @@ package e2b
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/sandbox"
@@ -28,14 +29,14 @@ func (p *Provider) explain(err error) error {
 	switch {
 	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
+	case errors.Is(err, client.ErrLost) && !errors.Is(err, sandbox.ErrLost):
+		err = fmt.Errorf("%w: %w", sandbox.ErrLost, err)
 	}
+	lost := errors.Is(err, sandbox.ErrLost) // whatever it was that showed it
 	for _, h := range hints {
-		if errors.Is(err, h.kind) {
+		if errors.Is(err, h.kind) && !lost {
 			return fault.Wrap(h.of, err, "E2B at %s", p.Client.Place()).WithHint("%s", h.hint)
 		}
-	}
-	if errors.Is(err, client.ErrLost) && !errors.Is(err, sandbox.ErrLost) {
-		err = errors.Join(sandbox.ErrLost, err)
 	}
 	return fault.Wrap(fault.Platform, err, "E2B at %s", p.Client.Place())
 }

@@ -11,10 +11,11 @@ import (
 // keepLease extends the lease as long as the box lives. An extension that fails for now is no loss: there are two more
 // before the lease ends, and the sandbox is gone only when E2B says so.
 func (b *box) keepLease(lease time.Duration) {
-	limit, last := false, time.Time{}
+	limit, extended, last := false, false, time.Time{}
 	for sleep(b.life, lease/3) {
 		if !limit {
 			err := b.provider.Client.SetEnd(b.life, b.id, lease)
+			extended = err == nil
 			switch {
 			case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrConflict):
 				b.gone(fmt.Errorf("%w: %w", client.ErrLost, err))
@@ -35,7 +36,7 @@ func (b *box) keepLease(lease time.Duration) {
 			b.gone(fmt.Errorf("%w: it is %s, which joy never asks for", client.ErrLost, printable(s.State)))
 			return
 		case err == nil:
-			limit = limit || !s.End.After(last) // E2B grants less than was asked for and says nothing
+			limit = limit || extended && !s.End.After(last) // E2B grants less than was asked for and says nothing
 			last = s.End
 		}
 	}

@@ -6,6 +6,7 @@
 package e2b
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -34,7 +35,7 @@ type Provider struct {
 	Owner  Owner
 	Guest  []byte // joy-guest for E2B's machines, linux/amd64 (image.Guest)
 
-	lease, looking, patience time.Duration // Lease, adoptLimit, outOfReach; tests have less
+	lease, looking, patience, waking time.Duration // Lease, adoptLimit, outOfReach, wakeLimit; tests have less
 }
 
 // Name is e2b.
@@ -62,6 +63,9 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 		return nil, err
 	}
 	b, err := p.boot(ctx, spec, made, guest)
+	if errors.Is(err, client.ErrNotFound) { // the sandbox, for there was one
+		err = fmt.Errorf("%w: %w", sandbox.ErrLost, err)
+	}
 	if err != nil {
 		return nil, p.explain(errors.Join(err, p.end(ctx, made.ID)))
 	}
@@ -145,12 +149,8 @@ func (p *Provider) boot(ctx context.Context, spec sandbox.Spec, made client.Crea
 	}
 	b := &box{provider: p, id: made.ID, daemon: daemon, lost: make(chan struct{})}
 	b.life, b.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	if err := b.startGuest(ctx, guest); err != nil {
-		b.cancel(err)
-		return nil, err
-	}
 	go b.keepLease(p.leaseTime())
-	if err := b.connect(ctx, spec); err != nil {
+	if err := b.wake(ctx, spec, guest); err != nil {
 		b.cancel(err)
 		return nil, err
 	}
@@ -160,6 +160,28 @@ func (p *Provider) boot(ctx context.Context, spec sandbox.Spec, made client.Crea
 		Reduced:     strings.Join(append(shortOf(spec, now), b.Client.Boot().Missing...), "; "),
 	}
 	return b, nil
+}
+
+// wakeLimit is how long joy-guest may take from its start to its first answer: a daemon that says much, or only that it
+// lives, would be waited for as long as the run may last.
+const wakeLimit = 90 * time.Second
+
+// wake sends joy-guest, which may take as long as it moves, starts it and opens the session.
+func (b *box) wake(ctx context.Context, spec sandbox.Spec, guest []byte) error {
+	if err := b.daemon.Upload(ctx, guestPath, bytes.NewReader(guest), int64(len(guest))); err != nil {
+		return err
+	}
+	limit := cmp.Or(b.provider.waking, wakeLimit)
+	waking, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := b.startGuest(waking)
+	if err == nil {
+		err = b.connect(waking, spec)
+	}
+	if err != nil && waking.Err() != nil && ctx.Err() == nil {
+		return fault.New(fault.Platform, "joy-guest does not answer at E2B within %s", limit)
+	}
+	return err
 }
 
 // shortOf is what a sandbox has less of than the plan asks for.

@@ -12,24 +12,22 @@ import (
 // Alive says whether what an id of the index names is still there. An error is that nobody can tell.
 func (p *Provider) Alive(ctx context.Context, id string) (bool, error) {
 	found, err := p.named(ctx, id)
-	return len(found) > 0, err
+	if len(found) > 0 {
+		return true, nil
+	}
+	return false, err
 }
 
 // Reap ends what an id of the index names and waits until it is gone. It reports whether there was something.
 func (p *Provider) Reap(ctx context.Context, id string) (bool, error) {
 	found, err := p.named(ctx, id)
-	if err != nil {
-		return false, err
-	}
 	for _, s := range found {
-		if err := p.end(ctx, s.ID); err != nil {
-			return true, err
-		}
+		err = errors.Join(err, p.end(ctx, s.ID))
 	}
-	return len(found) > 0, nil
+	return len(found) > 0, err
 }
 
-// named is the sandboxes that an id means. One whose tags are not this owner's is an error and is left alone: the index
+// named is the sandboxes that an id means; with an error there may be more. One whose tags are not this owner's is an error and is left alone: the index
 // names it, and somebody else made it.
 func (p *Provider) named(ctx context.Context, text string) ([]client.Sandbox, error) {
 	place, id, nonce, err := parseID(text)
@@ -62,11 +60,12 @@ type Orphan struct {
 	Run string
 }
 
-// Orphans are the sandboxes of this owner, of all pages, but for those of runs that live.
+// Orphans are the sandboxes of this owner, of all pages, but for those of runs that live. With an error it is those that
+// were found before.
 func (p *Provider) Orphans(ctx context.Context, lives func(run string) bool) ([]Orphan, error) {
 	list, err := p.Client.List(ctx, map[string]string{tagOwner: p.Owner.id()})
 	if err != nil {
-		return nil, fmt.Errorf("looking for sandboxes at %s: %w", p.Client.Place(), p.explain(err))
+		err = fmt.Errorf("looking for sandboxes at %s: %w", p.Client.Place(), p.explain(err))
 	}
 	var out []Orphan
 	for _, s := range p.owned(list) {
@@ -74,5 +73,5 @@ func (p *Provider) Orphans(ctx context.Context, lives func(run string) bool) ([]
 			out = append(out, Orphan{p.sandboxID(s.ID), s.Metadata[tagRun]})
 		}
 	}
-	return out, nil
+	return out, err
 }

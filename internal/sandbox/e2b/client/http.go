@@ -21,6 +21,9 @@ const (
 	maxBody = 4 << 20
 	// tries is how often a request that may be repeated is sent.
 	tries = 4
+	// lingering is how long a request that makes something is still waited for once nobody wants it: what it made has a
+	// name by then, and can be ended.
+	lingering = 15 * time.Second
 	// maxWait bounds a wait that a server asks for.
 	maxWait = 30 * time.Second
 )
@@ -63,6 +66,7 @@ type call struct {
 	query  url.Values
 	body   any  // sent as JSON; nil: none
 	again  bool // it may be repeated though it may have taken effect
+	linger bool // one that is under way when the context ends is waited for
 	want   int
 }
 
@@ -112,6 +116,11 @@ func neverSent(err error) bool {
 }
 
 func (c *Client) once(ctx context.Context, k call, out any) (http.Header, error) {
+	if k.linger && ctx.Err() == nil {
+		var stop func()
+		ctx, stop = outlast(ctx, lingering)
+		defer stop()
+	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	var body io.Reader
@@ -157,6 +166,16 @@ func (c *Client) once(ctx context.Context, k call, out any) (http.Header, error)
 		return nil, &Error{Op: k.op, Kind: ErrProtocol, Status: resp.StatusCode, Err: err}
 	}
 	return resp.Header, nil
+}
+
+// outlast is ctx, which ends so much later. stop must be called.
+func outlast(ctx context.Context, by time.Duration) (later context.Context, stop func()) {
+	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() {
+		over := time.AfterFunc(by, func() { cancel(context.Cause(ctx)) })
+		context.AfterFunc(later, func() { over.Stop() })
+	})
+	return later, func() { unhook(); cancel(nil) }
 }
 
 // unanswered is a request without an answer. Unless it was never sent, it may have taken effect. The URL is left out of

@@ -42,7 +42,7 @@ type Sandbox struct {
 
 // Create makes a sandbox and returns when it is up. It is never sent twice once it may have taken effect: then, and
 // whenever the service failed while it worked, errors.Is(err, ErrUnknown) and a list by a tag that nothing else has is
-// the only way to know.
+// the only way to know. One that is under way when ctx ends is waited for a little longer, for the same reason.
 func (c *Client) Create(ctx context.Context, r CreateRequest) (Created, error) {
 	const op = "creating a sandbox"
 	if err := r.check(); err != nil {
@@ -54,7 +54,7 @@ func (c *Client) Create(ctx context.Context, r CreateRequest) (Created, error) {
 		"allow_internet_access": r.Internet, "autoPause": false, "network": map[string]any{"allowPublicTraffic": false},
 	}
 	var out Created
-	_, err := c.do(ctx, call{op: op, method: http.MethodPost, path: "/sandboxes", body: body, want: http.StatusCreated}, &out)
+	_, err := c.do(ctx, call{op: op, method: http.MethodPost, path: "/sandboxes", body: body, linger: true, want: http.StatusCreated}, &out)
 	var e *Error
 	switch {
 	case errors.As(err, &e) && !neverSent(e.Err) && (errors.Is(e.Kind, ErrUnavailable) || errors.Is(e.Kind, ErrProtocol)):
@@ -151,8 +151,8 @@ func (c *Client) on(op, id, rest string) (call, error) {
 // maxPages bounds a list: far beyond what an account may have at once, and no server can make it endless.
 const maxPages = 200
 
-// List is every sandbox, running or paused, that has all the tags. It is complete or an error. A server may not know
-// the filter: what does not have the tags is left out here.
+// List is every sandbox, running or paused, that has all the tags. It is complete or comes with an error: then it is what
+// was found before. A server may not know the filter: what does not have the tags is left out here.
 func (c *Client) List(ctx context.Context, tags map[string]string) ([]Sandbox, error) {
 	const op = "listing sandboxes"
 	filter := url.Values{}
@@ -167,15 +167,16 @@ func (c *Client) List(ctx context.Context, tags map[string]string) ([]Sandbox, e
 		query.Set("metadata", filter.Encode())
 	}
 	var all []Sandbox
-	seen := map[string]bool{}
+	seen, listed := map[string]bool{}, map[string]bool{}
 	for range maxPages {
 		var page []Sandbox
 		head, err := c.do(ctx, call{op: op, method: http.MethodGet, path: "/v2/sandboxes", query: query, again: true, want: http.StatusOK}, &page)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		for _, s := range page {
-			if ValidID(s.ID) && s.has(tags) {
+			if ValidID(s.ID) && s.has(tags) && !listed[s.ID] { // pages may overlap
+				listed[s.ID] = true
 				all = append(all, s)
 			}
 		}
@@ -184,12 +185,12 @@ func (c *Client) List(ctx context.Context, tags map[string]string) ([]Sandbox, e
 		case next == "":
 			return all, nil
 		case seen[next]:
-			return nil, &Error{Op: op, Kind: ErrProtocol, Message: "its pages go in a circle"}
+			return all, &Error{Op: op, Kind: ErrProtocol, Message: "its pages go in a circle"}
 		}
 		seen[next] = true
 		query.Set("nextToken", next)
 	}
-	return nil, &Error{Op: op, Kind: ErrProtocol, Message: fmt.Sprintf("more than %d pages", maxPages)}
+	return all, &Error{Op: op, Kind: ErrProtocol, Message: fmt.Sprintf("more than %d pages", maxPages)}
 }
 
 func (s Sandbox) has(tags map[string]string) bool {

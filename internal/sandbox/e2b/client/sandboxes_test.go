@@ -200,6 +200,29 @@ func TestListIsWholeOrAnError(t *testing.T) {
 	require.Error(t, err)
 }
 
+// What is listed twice is one sandbox, and what was found before a list broke is given with the error.
+func TestListThatOverlaps(t *testing.T) {
+	one := `[{"sandboxID":"i1","state":"running"}]`
+	circle := func(w http.ResponseWriter, _ *http.Request) {
+		answer{200, map[string]string{"X-Next-Token": "a"}, one}.to(w)
+	}
+	list, err := serve(t, circle).List(t.Context(), nil)
+	require.ErrorIs(t, err, ErrProtocol)
+	require.Len(t, list, 1)
+	require.Equal(t, "i1", list[0].ID)
+
+	shifted := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("nextToken") == "" {
+			circle(w, r)
+			return
+		}
+		answer{200, nil, one}.to(w)
+	}
+	list, err = serve(t, shifted).List(t.Context(), nil)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+}
+
 func TestResolve(t *testing.T) {
 	routes := map[string]answer{
 		"/templates/aliases/acme%2Ffull": {200, nil, `{"templateID":"t1","public":false}`},

@@ -89,6 +89,8 @@ func (d *Daemon) stream(ctx context.Context, op, procedure string, in any) (*Str
 		}
 		return nil, daemonError(op, resp, data)
 	}
+	late := time.AfterFunc(d.silence, func() { cancel(fmt.Errorf("no process within %s", d.silence)) })
+	defer late.Stop()
 	for s.pid == 0 && s.early == nil {
 		ev, err := s.read()
 		if err != nil {

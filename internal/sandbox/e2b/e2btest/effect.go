@@ -105,6 +105,19 @@ func CutStream(after int) Effect {
 	})
 }
 
+// EndStream passes on so many messages of a stream and then ends it as one ends well, while the command goes on.
+func EndStream(after int) Effect {
+	return onMessages(func(w http.ResponseWriter) func(byte, []byte) bool {
+		seen := 0
+		return func(byte, []byte) bool {
+			if seen++; seen == after+1 {
+				_ = writeMessage(w, endOfStream, []byte("{}")) // whoever is gone need not be told
+			}
+			return seen <= after
+		}
+	})
+}
+
 // CutBeforeEnd passes on everything of a command but its end event, and then cuts the connection.
 func CutBeforeEnd() Effect {
 	return onMessages(func(http.ResponseWriter) func(byte, []byte) bool {
@@ -143,6 +156,9 @@ func Flood(size int64) Effect {
 		}
 	})
 }
+
+// endOfStream is the flag of the last message (https://connectrpc.com/docs/protocol).
+const endOfStream = 2
 
 // onMessages looks at each message of a stream before it is passed on; false keeps it back.
 func onMessages(judge func(w http.ResponseWriter) func(flag byte, message []byte) bool) Effect {

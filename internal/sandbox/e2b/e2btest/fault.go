@@ -75,6 +75,13 @@ type Fault struct {
 // were hit.
 func (s *Server) Fault(f Fault) (hits func() int) { return s.faults.add(f) }
 
+// Watch calls do when a request comes, before anything is done about it. The request waits.
+func (s *Server) Watch(on Op, do func()) {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	s.faults.watches = append(s.faults.watches, watch{on, do})
+}
+
 // Requests are those so far, faulty or not: the method, a space, the path. They are in the order in which they came.
 func (s *Server) Requests() []string {
 	s.faults.mu.Lock()
@@ -86,7 +93,13 @@ func (s *Server) Requests() []string {
 type faults struct {
 	mu       sync.Mutex
 	list     []*pending
+	watches  []watch
 	requests []string
+}
+
+type watch struct {
+	on Op
+	do func()
 }
 
 type pending struct {
@@ -130,8 +143,15 @@ func (fs *faults) around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fs.mu.Lock()
 		fs.requests = append(fs.requests, r.Method+" "+r.URL.Path)
+		watches := slices.Clone(fs.watches)
 		fs.mu.Unlock()
-		if do := fs.pick(opOf(r)); do != nil {
+		op := opOf(r)
+		for _, w := range watches {
+			if w.on == Any || w.on == op {
+				w.do()
+			}
+		}
+		if do := fs.pick(op); do != nil {
 			do(w, r, next)
 			return
 		}
