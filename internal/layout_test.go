@@ -29,14 +29,16 @@ var house = []room{
 	{5, "cli", "*"}, // parse, wire, print
 
 	{4, "config", "fault term"}, // flags > JOY_* > the user's file; the only place that holds viper
-	{4, "doctor", "sandbox/microvm sandbox image queue state policy fault"}, // can this machine run agents
+	{4, "doctor", "sandbox/microvm sandbox/kata sandbox image queue state policy fault"}, // can this machine run agents
 
 	{3, "build", "agent skill secret/rules plan schema policy digest fault"},                                                     // agent and skills to plan
 	{3, "runner", "plan sandbox model broker connection secret container artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
 	{3, "sandbox/e2b/e2btest", "sandbox/microvm sandbox image image/squashfs policy fault"},                                      // an E2B for tests
 	{3, "sandbox/e2b", "sandbox sandbox/guestclient sandbox/e2b/client image guestproto fault"},                                  // a sandbox at E2B
-	{3, "sandbox/microvm", "sandbox sandbox/guestclient image guestproto policy digest thread fault"},                            // a QEMU machine of joy's own
-	{3, "replay", "connection ledger/account ledger/verify plan digest fault"},                                                   // a run answered from the record of another
+	{3, "sandbox/kata", "sandbox sandbox/guestclient sandbox/scratch image guestproto policy fault"},                             // a container that is a VM, through containerd
+	{3, "sandbox/kata/katatest", "image"}, // a containerd for tests
+	{3, "sandbox/microvm", "sandbox sandbox/guestclient sandbox/scratch image guestproto policy digest thread fault"}, // a QEMU machine of joy's own
+	{3, "replay", "connection ledger/account ledger/verify plan digest fault"},                                        // a run answered from the record of another
 	{3, "model/anthropic", "model"},                               // Anthropic's wire
 	{3, "model/openai", "model"},                                  // OpenAI's, and of those who speak as it does
 	{3, "sandbox/sim", "sandbox policy fault"},                    // nothing happens, symbolically
@@ -44,6 +46,7 @@ var house = []room{
 	{3, "sandbox/e2b/e2btest/envd", "guestproto"},                 // its daemon, in the machines it makes
 	{3, "sandbox/guestclient", "sandbox guestproto policy fault"}, // the host's end of guestproto
 	{3, "sandbox/e2b/client", ""},                                 // E2B's two protocols; knows nothing of joy
+	{3, "sandbox/scratch", "fault"},                               // the disk that a VM's worlds write to
 	{3, "image", "image/squashfs digest fault"},                   // build, name and find images
 	{3, "guest", "guestproto policy fault"},                       // init and exec inside the VM
 

@@ -42,6 +42,10 @@ type Options struct {
 	// arm64) to a digest, or "". nil knows none, and such a pin stays null.
 	Images func(profile, arch string) string
 
+	// Containers looks up the container image that is made of an image, for Kata's pins that nothing is kept for. Both are
+	// digests, or "". nil knows none.
+	Containers func(image string) string
+
 	// Templates looks up what an E2B template means now, for a pin that nothing is kept for: the id of its build, or "".
 	// nil looks up none.
 	Templates func(template string) (build string, err error)

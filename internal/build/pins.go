@@ -34,8 +34,28 @@ func (b *builder) image() error {
 			return err
 		}
 	}
-	if b.o.Images == nil || i.Profile == "" {
+	b.microvm()
+	if b.o.Containers == nil {
 		return nil
+	}
+	for _, pin := range []struct{ vm, container **string }{
+		{&i.Microvm.AMD64, &i.Kata.AMD64}, {&i.Microvm.ARM64, &i.Kata.ARM64},
+	} {
+		if *pin.vm == nil || *pin.container != nil {
+			continue
+		}
+		if found := b.o.Containers(**pin.vm); found != "" {
+			*pin.container = &found
+		}
+	}
+	return nil
+}
+
+// microvm fills the pins of the images that a profile means here.
+func (b *builder) microvm() {
+	i := &b.plan.Image
+	if b.o.Images == nil || i.Profile == "" {
+		return
 	}
 	for arch, pin := range map[string]**string{"amd64": &i.Microvm.AMD64, "arm64": &i.Microvm.ARM64} {
 		if *pin != nil {
@@ -45,7 +65,6 @@ func (b *builder) image() error {
 			*pin = &found
 		}
 	}
-	return nil
 }
 
 // OutsidePins counts what a plan names that is not a file of the project.

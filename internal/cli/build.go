@@ -127,7 +127,7 @@ func (a *app) build(ctx context.Context, arg string, o buildOptions) error {
 	}
 	old := a.oldPlan(p)
 	res, err := build.Build(ctx, build.Options{
-		Dir: p.dir, Old: without(old, o.update), Images: a.localImage,
+		Dir: p.dir, Old: without(old, o.update), Images: a.localImage, Containers: a.container,
 		Templates: a.templateBuild(ctx, slices.Contains(o.update, "template")), Ask: a.asker(p), Strict: o.strict,
 	})
 	if err != nil {
@@ -206,6 +206,9 @@ func (a *app) localImage(profile, arch string) string {
 	}
 	return img.Digest()
 }
+
+// container is the digest of the container image that was exported of an image here, or "".
+func (a *app) container(digest string) string { return image.Container(a.cfg.Dirs.Cache, digest) }
 
 // writeReport puts a report where -o says, in one piece.
 func (a *app) writeReport(to string, data []byte) error {

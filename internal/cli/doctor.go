@@ -49,7 +49,7 @@ func (a *app) examine(ctx context.Context, deep bool) []doctor.Check {
 		CacheDir: a.cfg.Dirs.Cache, StateDir: a.cfg.Dirs.State, ScratchDir: os.TempDir(), LookupEnv: a.env.LookupEnv,
 		Accel: a.cfg.Accel, MaxVMs: a.cfg.MaxVMs,
 	}
-	checks := append(doctor.Run(ctx, m), a.checkE2B(ctx)...)
+	checks := append(doctor.Run(ctx, m), append(a.checkE2B(ctx), a.checkKata(ctx, deep)...)...)
 	if deep {
 		a.say("booting a VM; under emulation this takes seconds")
 		checks = append(checks, doctor.Boot(ctx, m, a.queue())...)

@@ -7,13 +7,22 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/sandbox/e2b"
 	"github.com/joystream-ai/joy/internal/sandbox/e2b/client"
+	"github.com/joystream-ai/joy/internal/sandbox/kata"
 	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/state"
 )
 
 // vmAlive says whether a VM of the index may still be there. An error is that nobody can tell: then it may.
 func (a *app) vmAlive(ctx context.Context, id string) (bool, error) {
-	if !e2b.IsID(id) {
+	switch {
+	case kata.IsID(id):
+		p, err := a.kata()
+		if err != nil {
+			return true, err
+		}
+		alive, err := p.Alive(ctx, id)
+		return alive || err != nil, err
+	case !e2b.IsID(id):
 		return microvm.Alive(id), nil
 	}
 	p, err := a.e2b()
@@ -26,7 +35,14 @@ func (a *app) vmAlive(ctx context.Context, id string) (bool, error) {
 
 // reapVM destroys a VM of the index.
 func (a *app) reapVM(ctx context.Context, id string) error {
-	if !e2b.IsID(id) {
+	switch {
+	case kata.IsID(id):
+		p, err := a.kata()
+		if err != nil {
+			return err
+		}
+		return p.Reap(ctx, id)
+	case !e2b.IsID(id):
 		_, err := microvm.Reap(id)
 		return err
 	}
@@ -48,28 +64,45 @@ func (a *app) lives() func(run string) bool {
 	return func(run string) bool { return living[run] }
 }
 
-// reapTagged destroys sandboxes at E2B that have this user's tags and whose run nobody knows any more, such as those of an
-// index that was lost. Without a key there is no account to look at.
-func (a *app) reapTagged(ctx context.Context, dryRun bool) ([]leftover, error) {
+// orphan is a VM that an account or a containerd says is this user's, and whose run does not live.
+type orphan struct{ id, run string }
+
+// orphans looks where VMs are labelled with their run. Without a key there is no account to look at.
+func (a *app) orphans(ctx context.Context) ([]orphan, error) {
+	var out []orphan
+	inContainerd, err := a.orphansOfKata(ctx)
+	for _, o := range inContainerd {
+		out = append(out, orphan{o.ID, o.Run})
+	}
 	if _, ok := a.env.LookupEnv(client.EnvKey); !ok {
-		return nil, nil
+		return out, err
 	}
-	p, err := a.e2b()
-	if err != nil {
-		return nil, err
+	p, keyErr := a.e2b()
+	if keyErr != nil {
+		return out, errors.Join(err, keyErr)
 	}
-	orphans, err := p.Orphans(ctx, a.lives())
+	atE2B, e2bErr := p.Orphans(ctx, a.lives())
+	for _, o := range atE2B {
+		out = append(out, orphan{o.ID, o.Run})
+	}
+	return out, errors.Join(err, e2bErr)
+}
+
+// reapTagged destroys VMs that have this user's labels and whose run nobody knows any more, such as those of an index that
+// was lost.
+func (a *app) reapTagged(ctx context.Context, dryRun bool) ([]leftover, error) {
+	orphans, err := a.orphans(ctx)
 	errs := []error{err}
 	var left []leftover
 	for _, o := range orphans {
-		l := leftover{Run: o.Run, VMs: []string{o.ID}, Alive: []string{o.ID}}
+		l := leftover{Run: o.run, VMs: []string{o.id}, Alive: []string{o.id}}
 		if !dryRun {
 			// A run may have begun since: the index is read again before each.
-			if a.lives()(o.Run) {
+			if a.lives()(o.run) {
 				continue
 			}
-			if err := a.reapVM(ctx, o.ID); err != nil {
-				errs = append(errs, vmStays(err, o.ID, o.Run))
+			if err := a.reapVM(ctx, o.id); err != nil {
+				errs = append(errs, vmStays(err, o.id, o.run))
 			}
 		}
 		left = append(left, l)

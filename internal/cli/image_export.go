@@ -47,6 +47,11 @@ func (a *app) exportImage(ctx context.Context, name, file string, o image.Export
 	}
 	path := a.abs(file)
 	o.TempDir = filepath.Dir(path)
+	o.Container = func(digest string) {
+		if err := image.KeepContainer(a.cfg.Dirs.Cache, img, digest); err != nil {
+			a.warn("%v: joy build cannot pin it", err)
+		}
+	}
 	size, err := a.writeWhole(path, 0o644, func(w io.Writer) error {
 		view := a.watchPhases()
 		defer view.end()

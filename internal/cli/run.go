@@ -17,6 +17,7 @@ import (
 	"github.com/joystream-ai/joy/internal/runner"
 	"github.com/joystream-ai/joy/internal/sandbox"
 	"github.com/joystream-ai/joy/internal/sandbox/e2b"
+	"github.com/joystream-ai/joy/internal/sandbox/kata"
 	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/secret"
 )
@@ -51,7 +52,7 @@ func newRunCmd(a *app) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.inputs, "input", nil, "`NAME=VALUE` of the run's input; NAME=@FILE for a file")
 	flags.StringVar(&o.inputFile, "input-file", "", "read the input from `FILE`, a JSON object (- for stdin)")
-	flags.String("sandbox", "", "where VMs come from: microvm (default) or e2b")
+	flags.String("sandbox", "", "where VMs come from: microvm (default), kata or e2b")
 	flags.String("model", "", "ask `PROVIDER/NAME` in place of the plan's model")
 	flags.StringArrayVar(&o.approve, "approve", nil, "approve of calls of `ACTION` without asking (may be repeated)")
 	flags.BoolVar(&o.jsonl, "jsonl", false, "print the ledger as JSON lines on a terminal too")
@@ -175,6 +176,12 @@ func (a *app) provider(p *plan.Plan) (sandbox.Provider, error) {
 			return nil, err
 		}
 		return &remote{p, a}, nil
+	case kata.Name:
+		p, err := a.kata()
+		if err != nil {
+			return nil, err
+		}
+		return &contained{p, a}, nil
 	default:
 		return nil, fault.New(fault.Platform, "this version of joy has no sandbox provider %s", name).WithHint("joy run --sandbox microvm")
 	}
@@ -193,6 +200,8 @@ func (a *app) pinnedImage(p *plan.Plan) (string, error) {
 		return "", nil
 	case a.cfg.Sandbox == e2b.Name:
 		return pinnedTemplate(p)
+	case a.cfg.Sandbox == kata.Name:
+		return pinnedContainer(p)
 	case pin == nil:
 		profile := p.Image.Profile
 		e := fault.New(fault.Drift, "the lock does not pin the image %s for %s yet", profile, runtime.GOARCH).

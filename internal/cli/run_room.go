@@ -13,7 +13,7 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/queue"
-	"github.com/joystream-ai/joy/internal/sandbox/microvm"
+	"github.com/joystream-ai/joy/internal/sandbox/e2b"
 )
 
 // queue is where this user's runs wait for each other.
@@ -28,7 +28,7 @@ func needOf(p *plan.Plan) queue.Need {
 // admit waits for room for the plan's VM and says on stderr what it waits for.
 // A VM elsewhere needs none here.
 func (a *app) admit(run string, p *plan.Plan) func(context.Context, func(string)) (func(), error) {
-	if a.cfg.Sandbox != microvm.Name {
+	if a.cfg.Sandbox == e2b.Name {
 		return nil
 	}
 	return func(ctx context.Context, waiting func(string)) (func(), error) {
@@ -41,7 +41,7 @@ func (a *app) admit(run string, p *plan.Plan) func(context.Context, func(string)
 
 // refuseTooLarge refuses a plan whose VM this machine never has room for: it would wait for good.
 func (a *app) refuseTooLarge(t *target) error {
-	if a.cfg.Sandbox != microvm.Name || !slices.ContainsFunc(t.plan.Steps, plan.Step.NeedsVM) {
+	if a.cfg.Sandbox == e2b.Name || !slices.ContainsFunc(t.plan.Steps, plan.Step.NeedsVM) {
 		return nil
 	}
 	err := a.queue().Possible(needOf(t.plan))

@@ -12,11 +12,15 @@ import (
 
 // policies are the operator's policy and the user's own, which can only tighten it.
 func (a *app) policies() (operator.Policies, error) {
-	machine := a.env.OperatorPolicy
-	if machine == "" {
-		machine = operator.DefaultPath()
+	return operator.Load(a.machinePolicy(), filepath.Join(a.cfg.Dirs.Config, operator.UserFile))
+}
+
+// machinePolicy is where the operator's policy is.
+func (a *app) machinePolicy() string {
+	if a.env.OperatorPolicy != "" {
+		return a.env.OperatorPolicy
 	}
-	return operator.Load(machine, filepath.Join(a.cfg.Dirs.Config, operator.UserFile))
+	return operator.DefaultPath()
 }
 
 // judge holds a plan against the policies in force: nothing of it starts when they refuse. provider is the one whose VM will

@@ -26,6 +26,9 @@ type Config struct {
 	Accel    string `mapstructure:"accel"`     // how local VMs are run: auto | kvm | tcg
 	MaxVMs   int    `mapstructure:"max_vms"`   // local VMs of this user at once; 0 = as many as there is room for
 
+	Containerd  string `mapstructure:"containerd"`   // the socket of the containerd that makes Kata's VMs
+	KataRuntime string `mapstructure:"kata_runtime"` // its runtime, io.containerd.kata….v2
+
 	Dirs Dirs `mapstructure:"-"`
 	// Origin says who set each setting: flag, env, the path of the user's file, or default.
 	Origin map[string]string `mapstructure:"-"`
@@ -51,6 +54,8 @@ var settings = []setting{
 	{key: "mirror"},
 	{key: "accel", fallback: "auto", oneOf: []string{"auto", "kvm", "tcg"}},
 	{key: "max_vms", fallback: "0", number: true},
+	{key: "containerd", fallback: "/run/containerd/containerd.sock"},
+	{key: "kata_runtime", fallback: "io.containerd.kata.v2"},
 }
 
 func (s setting) env() string  { return "JOY_" + strings.ToUpper(s.key) }

@@ -76,6 +76,7 @@ func TestPrecedence(t *testing.T) {
 	require.Equal(t, []string{"never", "kata", "openai/x", "/flag", ""}, []string{c.Color, c.Sandbox, c.Model, c.StateDir, c.Mirror})
 	require.Equal(t, map[string]string{
 		"color": c.Dirs.ConfigFile(), "sandbox": "env", "model": c.Dirs.ConfigFile(), "state_dir": "flag", "mirror": "default", "accel": "default", "max_vms": "default",
+		"containerd": "default", "kata_runtime": "default",
 	}, c.Origin)
 }
 

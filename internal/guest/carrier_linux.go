@@ -101,13 +101,10 @@ func attach(stdin io.Reader, stdout io.Writer) error {
 
 // hostedCommand is what joy asks of joy-guest in a VM that is somebody else's.
 func hostedCommand(args []string) (func() error, bool) {
-	if len(args) != 2 {
-		return nil, false
-	}
-	switch args[1] {
-	case "host":
-		return func() error { return host(os.Stdout, os.Stderr) }, true
-	case "attach":
+	switch {
+	case len(args) >= 2 && args[1] == "host":
+		return func() error { return host(args[2:], os.Stdin, os.Stdout, os.Stderr) }, true
+	case len(args) == 2 && args[1] == "attach":
 		return func() error { return attach(os.Stdin, os.Stdout) }, true
 	}
 	return nil, false

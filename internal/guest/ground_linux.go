@@ -10,6 +10,9 @@ type ground struct {
 	quota   bool     // a step's share of the disk is bounded
 	pids    int      // processes of one world
 	missing []string // in words for the ledger
+
+	device string // a block device for what worlds write, or ""
+	shared bool   // the kernel is not the VM's own, and is left as it is
 }
 
 // ownGround is that of joy's own VM.

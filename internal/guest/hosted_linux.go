@@ -23,9 +23,13 @@ const hostedName = "joy-hosted"
 const dirDisk = "/.joy"
 
 // host starts the guest and waits for it. When this process is killed, so is the guest.
-func host(stdout, stderr io.Writer) error {
+func host(words []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	if err := stepAside(); err != nil {
+		return err
+	}
 	cmd := &exec.Cmd{
-		Path: "/proc/self/exe", Args: []string{hostedName}, Env: []string{}, Dir: "/", Stdout: stdout, Stderr: stderr,
+		Path: "/proc/self/exe", Args: append([]string{hostedName}, words...), Env: []string{}, Dir: "/",
+		Stdin: stdin, Stdout: stdout, Stderr: stderr,
 		SysProcAttr: &syscall.SysProcAttr{
 			Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC,
 			Setsid:     true, Pdeathsig: unix.SIGKILL,
@@ -37,16 +41,49 @@ func host(stdout, stderr io.Writer) error {
 	return nil
 }
 
-// hosted is the guest's main. It says on stdout when carriers may come.
-func hosted(stdout io.Writer) error {
-	b := &booted{ground: &ground{hosted: true}}
+// stepAside moves this process, and with it the guest, into a cgroup of their own where the one they are in is a
+// container's: one with processes in it can give no controllers to its children (cgroups(7)).
+func stepAside() error {
+	const own = "/sys/fs/cgroup"
+	var st unix.Statfs_t
+	if unix.Statfs(own, &st) != nil || st.Type != unix.CGROUP2_SUPER_MAGIC || !exists(own+"/cgroup.type") {
+		return nil
+	}
+	err := os.Mkdir(own+"/joy-guest", 0o755)
+	if err == nil || errors.Is(err, unix.EEXIST) {
+		err = os.WriteFile(own+"/joy-guest/cgroup.procs", []byte("0"), 0)
+	}
+	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
+		return nil // settle says what cannot be had
+	}
+	return err
+}
+
+// hosted is the guest's main. Where the host comes by carriers it says on stdout when they may.
+func hosted(words []string, stdin, stdout *os.File) error {
+	h, err := guestproto.ParseHost(words)
+	if err != nil {
+		return err
+	}
+	b := &booted{ground: &ground{hosted: true, device: h.Scratch, shared: h.Kernel != "" && h.Kernel == bootID()}}
 	if err := settleIn(b.ground); err != nil {
 		return err
 	}
 	if err := b.settleHosted(); err != nil {
 		return err
 	}
-	return receive(b, stdout)
+	if !h.Stdio {
+		return receive(b, stdout)
+	}
+	port, err := newStreams(stdin, stdout)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(port, guestproto.Ready); err != nil {
+		return err
+	}
+	b.port = port
+	return serve(b)
 }
 
 // settleIn makes the guest's own root out of what the VM has: the VM's root is the image, read-only.
@@ -84,7 +121,7 @@ func settleIn(g *ground) error {
 // stage builds the new root and says where.
 func stage(g *ground) (string, error) {
 	next, onDisk := "/tmp", false
-	if err := os.MkdirAll(dirDisk+dirScratch, 0o700); err == nil {
+	if g.device == "" && os.MkdirAll(dirDisk+dirScratch, 0o700) == nil {
 		next, onDisk = dirDisk, true
 	}
 	scratch, err := unix.Open(next+dirScratch, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -110,9 +147,12 @@ func stage(g *ground) (string, error) {
 	if err := bind("/dev", next+"/dev", 0); err != nil {
 		return "", err
 	}
-	if onDisk {
+	switch {
+	case g.device != "":
+		err = mount{g.device, next + dirScratch, "ext4", unix.MS_NODEV | unix.MS_NOSUID | unix.MS_NOATIME, ""}.make()
+	case onDisk:
 		err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", scratch), next+dirScratch, "", unix.MS_BIND, "")
-	} else {
+	default:
 		g.lacks("the VM's disk is read-only, so what steps write is kept in memory")
 		err = memoryScratch(next + dirScratch)
 	}
@@ -160,8 +200,10 @@ func installSelf(vm string) error {
 // tryOverlay finds out by mounting whether worlds can write over the image: the kernel may know no overlay, and the disk
 // may itself be one, which can hold no upper layer.
 func (g *ground) tryOverlay() error {
-	if err := coverImage(); err != nil {
-		return g.without(err)
+	if g.device == "" {
+		if err := coverImage(); err != nil {
+			return g.without(err)
+		}
 	}
 	if g.overlay = overlayWorks() == nil; g.overlay {
 		return nil
@@ -220,9 +262,9 @@ func (b *booted) settleHosted() (err error) {
 	if err := writeNames(); err != nil {
 		return err
 	}
-	failed := false
+	failed := b.shared
 	for name, value := range sysctls {
-		if os.WriteFile("/proc/sys/"+name, []byte(value), 0) != nil {
+		if !b.shared && os.WriteFile("/proc/sys/"+name, []byte(value), 0) != nil {
 			failed = true
 		}
 	}
@@ -238,7 +280,11 @@ func (b *booted) settleHosted() (err error) {
 		b.lacks("no cgroup controllers, so memory, processes and CPU of a step are not bounded")
 	}
 	b.lacks("no quotas, so a step's share of the disk is not bounded")
-	if b.found, err = inspect(); err != nil || !b.limits {
+	if b.found, err = inspect(); err != nil {
+		return err
+	}
+	inspectHosted(&b.found)
+	if !b.limits {
 		return err
 	}
 	b.pids, err = limitWorlds(b.found.Memory)

@@ -13,20 +13,23 @@ import (
 // The first thread of the program can only end with it: it stays the main goroutine's, so that no forker is on it.
 func init() { runtime.LockOSThread() }
 
-// Main is joy-guest: PID 1 of a VM, a guest in somebody else's VM, the keeper of a world, or the command that a step finds on its PATH.
+// Main is joy-guest: PID 1 of a VM, a guest in somebody else's VM, the keeper of a world, or the command that a step finds
+// on its PATH.
 func Main(args []string, stderr io.Writer) int {
 	switch {
 	case os.Getpid() == 1 && len(args) > 0 && args[0] == keeperName:
 		return report(keep(), stderr)
 	case os.Getpid() == 1 && len(args) > 0 && args[0] == hostedName:
-		return report(hosted(os.Stdout), stderr)
+		return report(hosted(args[1:], os.Stdin, os.Stdout), stderr)
+	}
+	if do, ok := hostedCommand(args); ok { // PID 1 of a container, too
+		return report(do(), stderr)
+	}
+	switch {
 	case os.Getpid() == 1:
 		Init()
 		return 1
 	default:
-		if do, ok := hostedCommand(args); ok {
-			return report(do(), stderr)
-		}
 		c := &caller{stdin: os.Stdin, stdout: os.Stdout, stderr: stderr, getenv: os.Getenv}
 		return c.run(args[min(1, len(args)):])
 	}

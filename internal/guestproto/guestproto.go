@@ -87,6 +87,7 @@ type Boot struct {
 	Cgroup2 bool   `json:"cgroup2"`
 	// Missing is what holds a step in joy's own VM and cannot be had here, in words for the ledger.
 	Missing []string `json:"missing,omitempty"`
+	BootID  string   `json:"boot_id,omitempty"` // the kernel's, random(4); of a VM that is somebody else's
 }
 
 // Open describes a world; see sandbox.WorldSpec.

@@ -27,6 +27,8 @@ type ExportOptions struct {
 	// TempDir takes the layer of an OCI archive while it is written: about the size of the image. "" = os.TempDir.
 	TempDir  string
 	Progress func(Progress) // may be nil
+	// Container is told the digest of the container image in an OCI archive, which a lock pins for Kata. May be nil.
+	Container func(digest string)
 }
 
 // Export writes an image as one file that Import reads on any machine. The same image gives the same bytes. The image
@@ -58,6 +60,9 @@ func Export(ctx context.Context, img Image, w io.Writer, o ExportOptions) error 
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "export image %s", img.Digest())
 	}
+	if o.Container != nil && e.container != "" {
+		o.Container(e.container)
+	}
 	return nil
 }
 
@@ -66,6 +71,8 @@ type exporter struct {
 	img  Image
 	tell func(Progress)
 	tw   *tar.Writer
+
+	container string // digest of the container image, once it is written
 }
 
 // exportTime dates the entries of an archive: when it was written is no part of what it is.

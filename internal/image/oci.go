@@ -66,6 +66,7 @@ func (e *exporter) oci(tempDir string) error {
 	if err != nil {
 		return err
 	}
+	e.container = image.Digest.String()
 	files, own, err := e.files()
 	if err != nil {
 		return err

@@ -193,6 +193,9 @@ func Remove(cacheDir, digest string) error {
 	if err == nil {
 		err = os.RemoveAll(doomed)
 	}
+	if err == nil {
+		_ = os.Remove(containerPath(cacheDir, digest))
+	}
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "remove image %s", digest)
 	}

@@ -36,6 +36,7 @@ type Policy struct {
 
 	Isolation, Start, Approvals string
 	Providers, Egress           []string
+	Runtimes                    []string // see AllowGVisor
 	Connections                 []Connection
 	Unconfined                  *bool
 	Models                      []Model

@@ -37,6 +37,7 @@ func (r *reader) policy(root *yaml.Node, p *Policy) {
 		"start":       func(n *yaml.Node) { p.Start = r.word(n, policy.Starts) },
 		"approvals":   func(n *yaml.Node) { p.Approvals = r.word(n, approvals) },
 		"providers":   func(n *yaml.Node) { p.Providers = r.words(n, policy.Providers) },
+		"runtimes":    func(n *yaml.Node) { p.Runtimes = r.words(n, []string{GVisor}) },
 		"egress":      func(n *yaml.Node) { p.Egress = r.hosts(n) },
 		"connections": func(n *yaml.Node) { p.Connections = r.connections(n) },
 		"unconfined":  func(n *yaml.Node) { p.Unconfined = r.boolean(n) },

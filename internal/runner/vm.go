@@ -79,6 +79,9 @@ func (m *machine) create(ctx context.Context, step string) (sandbox.Sandbox, err
 		"of": seq, "id": info.ID, "provider": info.Provider, "image": info.Image, "isolation": info.Isolation,
 		"accelerator": info.Accelerator, "confinement": info.Confinement, "start": info.Start, "ms": r.Now().Sub(begun).Milliseconds(),
 	}
+	if info.Reduced != "" {
+		d["reduced"] = info.Reduced
+	}
 	if info.StartReason != "" {
 		d["start_reason"] = info.StartReason
 	}

@@ -1,18 +1,16 @@
 package microvm
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/sandbox/scratch"
 )
 
 // machine is a VM to be: files, sizes, accelerator.
@@ -122,22 +120,22 @@ func (m *machine) begin(w way, started func(string) error) (*process, error) {
 			f.Close()
 		}
 	}()
-	scratch, err := newScratch(m.scratchDir, m.disk)
+	disk, err := scratch.New(m.scratchDir, m.disk)
 	if err != nil {
 		return nil, err
 	}
 	ours, theirs, err := socketpair()
 	if err != nil {
-		scratch.Close()
+		disk.Close()
 		return nil, err
 	}
 	files = append(files, theirs)
 	root, err := opener(m.root)()
 	if err != nil {
-		scratch.Close()
+		disk.Close()
 		return nil, errors.Join(err, ours.Close())
 	}
-	files = append(files, root, scratch)
+	files = append(files, root, disk)
 	for _, open := range w.files {
 		f, err := open()
 		if err != nil {
@@ -145,7 +143,7 @@ func (m *machine) begin(w way, started func(string) error) (*process, error) {
 		}
 		files = append(files, f)
 	}
-	format := formatScratch(scratch)
+	format := scratch.Format(disk, scratch.Quotas)
 	p, err := launch(m.qemu, m.args(w), files, ours, m.console, limits{memory: m.memory, disk: m.disk, kvm: m.accel == "kvm"})
 	if err == nil && started != nil {
 		err = started(p.id)
@@ -176,58 +174,4 @@ func socketpair() (ours, theirs *os.File, err error) {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 1<<20)
 	}
 	return os.NewFile(uintptr(fds[0]), "channel"), os.NewFile(uintptr(fds[1]), "guest channel"), nil
-}
-
-// newScratch makes a sparse file without a name: it is gone when the last descriptor is closed, however joy ends.
-func newScratch(dir string, size int64) (*os.File, error) {
-	f, err := os.CreateTemp(dir, ".joy-scratch-*")
-	if err == nil {
-		err = errors.Join(os.Remove(f.Name()), f.Truncate(size))
-		if err != nil {
-			f.Close()
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("making the scratch disk: %w", err)
-	}
-	return f, nil
-}
-
-// formatScratch begins to make an ext4 file system; what it returns waits for the end.
-func formatScratch(f *os.File) (wait func() error) {
-	// No journal and no checksums: the disk never outlives the VM. No reserved blocks: root is the only user. Project quotas keep a world
-	// to its share (docs/adr/0027-one-step-leaves-room-for-the-others.md); a project needs inodes of 256 bytes.
-	mkfs := exec.Command("mkfs.ext4", "-q", "-F", "-m", "0", "-O", "^has_journal,^resize_inode,^metadata_csum,quota,project", "-I", "256", //nolint:noctx // ends by itself
-		"-E", "lazy_itable_init=1,nodiscard,quotatype=prjquota", fdPath(3))
-	mkfs.ExtraFiles = []*os.File{f}
-	mkfs.Env = []string{"PATH=/usr/sbin:/sbin:/usr/bin:/bin", "LC_ALL=C"}
-	if path, err := lookSbin("mkfs.ext4"); err == nil {
-		mkfs.Path, mkfs.Err = path, nil
-	}
-	var said bytes.Buffer
-	mkfs.Stdout, mkfs.Stderr = &said, &said
-	err := mkfs.Start()
-	return func() error {
-		if err == nil {
-			err = mkfs.Wait()
-		}
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, exec.ErrNotFound):
-			return fault.New(fault.Platform, "mkfs.ext4 is not installed").WithHint("sudo apt-get install e2fsprogs")
-		default:
-			return fmt.Errorf("making the scratch disk: %w: %s", err, said.Bytes())
-		}
-	}
-}
-
-// lookSbin finds a system program for users whose PATH has no sbin.
-func lookSbin(name string) (string, error) {
-	for _, dir := range []string{"/usr/sbin/", "/sbin/"} {
-		if info, err := os.Stat(dir + name); err == nil && !info.IsDir() {
-			return dir + name, nil
-		}
-	}
-	return exec.LookPath(name)
 }

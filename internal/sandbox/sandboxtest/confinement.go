@@ -1,6 +1,7 @@
 package sandboxtest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,9 @@ func testConfinement(t *testing.T, r *room) {
 		seen := 0
 		for line := range strings.Lines(probe.sh(t, `probe calls`)) {
 			name, result, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			if slices.Contains(r.without, name) {
+				continue
+			}
 			require.Contains(t, refused, result, name)
 			seen++
 		}

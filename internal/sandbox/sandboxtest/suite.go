@@ -33,10 +33,10 @@ const (
 // Create boots a VM from an image with a POSIX shell. The suite destroys it.
 type Create func(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error)
 
-// Run holds a provider to the contract. Most tests share one VM, each in worlds of its own. without names groups of tests
-// for whose sake a machine would have to be more than the tester has here.
+// Run holds a provider to the contract. Most tests share one VM, each in worlds of its own. without names what the
+// tester's machine cannot give: groups of tests, or calls of confinement.
 func Run(t *testing.T, create Create, without ...string) {
-	r := &room{create: create, doors: map[string]func(net.Conn){}}
+	r := &room{create: create, without: without, doors: map[string]func(net.Conn){}}
 	r.sandbox = r.boot(t)
 	for name, group := range map[string]func(*testing.T, *room){
 		"output": testOutput, "input": testInput, "ending": testEnding, "kill": testKill, "limits": testLimits,
@@ -55,6 +55,7 @@ func Run(t *testing.T, create Create, without ...string) {
 // room is what the tests of one suite share.
 type room struct {
 	create  Create
+	without []string
 	sandbox sandbox.Sandbox
 	worlds  atomic.Int64
 

@@ -1,0 +1,196 @@
+// Package katatest gives tests a containerd of their own.
+//
+// The one rule: it has its own root, state and socket in a directory of the test, opens no port, and is ended by its pid.
+// Nothing of the machine's own containerd is seen or touched.
+package katatest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	containerd "github.com/containerd/containerd/v2/client"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/image"
+)
+
+// EnvKata asks for the same tests with Kata's own runtime, where it and KVM are.
+const EnvKata = "JOY_TEST_KATA"
+
+// sharedRuntime is what stands for Kata's where there is none: everything but the boundary of the VM is real.
+const sharedRuntime = "io.containerd.runc.v2"
+
+// Runtime is the runtime of the tests, and the door it needs in the provider: "" for Kata's own.
+func Runtime() (name, door string) {
+	if os.Getenv(EnvKata) != "" {
+		return "io.containerd.kata.v2", ""
+	}
+	return sharedRuntime, sharedRuntime
+}
+
+// Containerd is one daemon.
+type Containerd struct {
+	Dir     string
+	Address string
+	cmd     *exec.Cmd
+	log     *os.File
+}
+
+// plugins of containerd that open ports or need what a test has not.
+const config = `version = 2
+root = %q
+state = %q
+disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images"]
+[grpc]
+  address = %q
+[ttrpc]
+  address = %q
+`
+
+// Start starts one that ends with the test. It needs root, and Debian's packages containerd and runc.
+func Start(t testing.TB) *Containerd {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("containerd needs root")
+	}
+	// Not t.TempDir: a socket's path is short (unix(7)).
+	dir, err := os.MkdirTemp("", "joy-kata-") //nolint:usetesting // as said
+	require.NoError(t, err)
+	c := &Containerd{Dir: dir, Address: filepath.Join(dir, "state", "containerd.sock")}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.toml"), fmt.Appendf(nil, config,
+		filepath.Join(dir, "root"), filepath.Join(dir, "state"), c.Address, c.Address+".ttrpc"), 0o600))
+	c.log, err = os.Create(filepath.Join(dir, "log"))
+	require.NoError(t, err)
+	t.Cleanup(func() { c.log.Close() })
+	c.Up(t)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("containerd said: %s", c.said())
+		}
+		c.Down(t)
+		c.unmount()
+	})
+	return c
+}
+
+// Up starts the daemon, again after Down, and waits until it answers.
+func (c *Containerd) Up(t testing.TB) {
+	t.Helper()
+	c.cmd = exec.Command("containerd", "--config", filepath.Join(c.Dir, "config.toml")) //nolint:noctx // Down ends it
+	c.cmd.Stdout, c.cmd.Stderr = c.log, c.log
+	c.cmd.SysProcAttr = procAttr()
+	require.NoError(t, c.cmd.Start(), "script/setup installs containerd")
+	deadline := time.Now().Add(time.Minute)
+	for {
+		err := c.answers()
+		if err == nil {
+			return
+		}
+		require.True(t, time.Now().Before(deadline), "containerd does not come up: %v\n%s", err, c.said())
+		time.Sleep(20 * time.Millisecond) // it tells nobody when it listens
+	}
+}
+
+func (c *Containerd) answers() error {
+	conn, err := net.Dial("unix", c.Address) //nolint:noctx // it answers or it does not
+	if err != nil {
+		return err
+	}
+	conn.Close()
+	client, err := c.Client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, err = client.Version(ctx)
+	return err
+}
+
+// Down ends the daemon by its pid. What runs in its containers goes on, and is the test's to have ended.
+func (c *Containerd) Down(t testing.TB) {
+	t.Helper()
+	if c.cmd == nil {
+		return
+	}
+	require.NoError(t, c.cmd.Process.Signal(unix.SIGTERM))
+	_ = c.cmd.Wait()
+	c.cmd = nil
+}
+
+// Client is connected to it, in joy's namespace. The caller closes it.
+func (c *Containerd) Client() (*containerd.Client, error) {
+	return containerd.New(c.Address, containerd.WithDefaultNamespace("joy"))
+}
+
+// Import takes the container image out of what joy image export --format oci writes of an image, and gives the digest of
+// its manifest, which a lock pins.
+func (c *Containerd) Import(t testing.TB, img image.Image) string {
+	t.Helper()
+	client, err := c.Client()
+	require.NoError(t, err)
+	defer client.Close()
+	r, w := io.Pipe()
+	go func() {
+		w.CloseWithError(image.Export(t.Context(), img, w, image.ExportOptions{Format: image.FormatOCI, TempDir: c.Dir}))
+	}()
+	found, err := client.Import(t.Context(), r)
+	require.NoError(t, err)
+	require.NotEmpty(t, found)
+	return found[0].Target.Digest.String()
+}
+
+func (c *Containerd) said() []byte {
+	log, _ := os.ReadFile(c.log.Name())
+	return log[max(0, len(log)-4<<10):]
+}
+
+// unmount takes away what a container that was left to die has mounted below the directory.
+func (c *Containerd) unmount() {
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range bytes.Lines(mounts) {
+		if f := bytes.Fields(line); len(f) > 4 && bytes.HasPrefix(f[4], []byte(c.Dir+"/")) {
+			_ = unix.Unmount(string(f[4]), unix.MNT_DETACH)
+		}
+	}
+}
+
+// Guest is joy-guest as its source is now.
+func Guest(t testing.TB) []byte {
+	t.Helper()
+	b, err := buildGuest()
+	require.NoError(t, err)
+	return b
+}
+
+var buildGuest = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "joy-guest-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, "joy-guest")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=",
+		"-o", out, "github.com/joystream-ai/joy/cmd/joy-guest")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+runtime.GOARCH, "GOFLAGS=")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		return nil, errors.Join(err, errors.New(said.String()))
+	}
+	return os.ReadFile(out)
+})
