@@ -37,10 +37,10 @@ func (r *remote) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 func (a *app) e2bClient() (*client.Client, error) {
 	c, err := client.New(client.FromEnv(a.env.LookupEnv))
 	if errors.Is(err, client.ErrKey) {
-		return nil, fault.Wrap(fault.Consent, err, "E2B").WithHint("set E2B_API_KEY (https://e2b.dev/dashboard?tab=keys), or joy run --sandbox microvm")
+		return nil, fault.Wrap(fault.Consent, err, "speak to E2B").WithHint("set E2B_API_KEY (https://e2b.dev/dashboard?tab=keys), or joy run --sandbox microvm")
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Input, err, "E2B")
+		return nil, fault.Wrap(fault.Input, err, "speak to E2B")
 	}
 	return c, nil
 }

@@ -84,7 +84,7 @@ func (r *Resolver) Resolve(ctx context.Context, name string, origin Origin) (Val
 		return Value{}, err
 	}
 	if err := r.cfg.Set.Add(name, raw); err != nil {
-		return Value{}, credential(err, name, "use its value")
+		return Value{}, credential(err, name, origin, "use its value")
 	}
 	h.found, h.value, h.bound = true, NewValue(raw), bound
 	return h.value, nil
@@ -95,7 +95,7 @@ func (r *Resolver) find(ctx context.Context, name string, origin Origin) ([]byte
 	if v, ok := r.cfg.LookupEnv(Variable(name)); ok && v != "" {
 		value, err := clean([]byte(v))
 		if err != nil {
-			return nil, Origin{}, credential(err, name, "read "+Variable(name))
+			return nil, Origin{}, credential(err, name, origin, "read "+Variable(name))
 		}
 		return value, Origin{}, nil
 	}
@@ -105,7 +105,7 @@ func (r *Resolver) find(ctx context.Context, name string, origin Origin) ([]byte
 	}
 	e, ok := s.Find(name)
 	if !ok {
-		return nil, Origin{}, credential(nil, name, "joy does not know it")
+		return nil, Origin{}, credential(nil, name, origin, "joy does not know it")
 	}
 	if !e.Origin.Equal(origin) {
 		return nil, Origin{}, wrongOrigin(name, e.Origin, origin)
@@ -117,7 +117,7 @@ func (r *Resolver) find(ctx context.Context, name string, origin Origin) ([]byte
 		raw, err = clean(raw)
 	}
 	if err != nil {
-		return nil, Origin{}, credential(err, name, "read it from "+e.Ref.Kind+":")
+		return nil, Origin{}, credential(err, name, origin, "read it from "+e.Ref.Kind+":")
 	}
 	return raw, e.Origin, nil
 }
@@ -160,17 +160,25 @@ func clean(raw []byte) ([]byte, error) {
 	return bytes.Clone(raw), nil
 }
 
-func credential(cause error, name, what string) error {
+// setting is the command by which a person lets a secret go to an origin.
+func setting(name string, origin Origin) string {
+	if origin.url != "" {
+		return "joy secret set " + name + " --for " + origin.url
+	}
+	return "joy secret set " + name + " --connection NAME"
+}
+
+func credential(cause error, name string, origin Origin, what string) error {
 	e := fault.New(fault.Consent, "the secret %s: %s", name, what)
 	if cause != nil {
 		e.Err = cause
 	}
 	e.Code = CodeMissing
-	return e.WithHint("joy secret set %s --connection NAME; in CI the variable %s", name, Variable(name))
+	return e.WithHint("%s; in CI the variable %s", setting(name, origin), Variable(name))
 }
 
 func wrongOrigin(name string, stored, asked Origin) error {
 	e := fault.New(fault.Policy, "the secret %s was stored for %s and goes nowhere else; %s asks for it", name, stored, asked)
 	e.Code = CodeOrigin
-	return e.WithHint("if it is meant to go there: joy secret set %s --connection NAME", name)
+	return e.WithHint("if it is meant to go there: %s", setting(name, asked))
 }
