@@ -9,7 +9,7 @@ import (
 )
 
 // TestDaySheetInVM runs the example on the real servers: two actions beside a script, a script that calls a tool, and
-// an action that writes.
+// an action that writes. At E2B it comes out the same.
 func TestDaySheetInVM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots a VM")
@@ -51,4 +51,12 @@ func TestDaySheetInVM(t *testing.T) {
 	require.Less(t, lineOf(t, shown, "sheet", "command started"), lineOf(t, shown, "sheet", "tool requested", "office.read_text_file"))
 	require.Less(t, lineOf(t, shown, "approval granted", "by --approve"), lineOf(t, shown, "drop", "tool requested", "office.write_file"))
 	a.run("ledger", "verify")
+
+	remote := newAgent(t, a.joy, "day-sheet", "base")
+	remote.atE2B("base")
+	remote.installed()
+	remote.run("build", "-q")
+	remote.run(append(today, "--approve", "office.write_file")...)
+	remote.same(got)
+	require.Equal(t, sheet, remote.file("office/sheets/2026-12-01.md"))
 }

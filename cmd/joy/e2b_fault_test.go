@@ -62,7 +62,7 @@ var mishaps = map[string]mishap{
 	"create: 500":                      {faults: each(e2btest.Create, 1, e2btest.Answer(500, "no node")), code: 6, kind: "platform"},
 	"create: made, and gone":           {faults: each(e2btest.Get, 1, e2btest.Answer(404, "Sandbox not found")), code: 6, kind: "platform"},
 	"upload: 500":                      {faults: each(e2btest.Upload, 1, e2btest.Answer(500, "no")), code: 6, kind: "platform"},
-	"start: a flood":                   {faults: each(e2btest.ProcessStart, 1, e2btest.Flood(64<<20))},
+	"start: a flood":                   {faults: each(e2btest.ProcessStart, 1, e2btest.Flood(128<<20))},
 	"step: 502, pages":                 {midStep: each(e2btest.SendInput, 3, e2btest.AnswerPage(502))},
 	"step: 502, JSON":                  {midStep: each(e2btest.SendInput, 3, e2btest.Answer(502, "bad gateway"))},
 	"step: 429 with a time":            {midStep: each(e2btest.SendInput, 2, e2btest.TooFast(time.Second))},
@@ -76,7 +76,7 @@ var mishaps = map[string]mishap{
 	"stream: cut":                  {faults: late(e2btest.ProcessStart, 1, 3, e2btest.CutStream(20))},
 	"stream: ended without an end": {faults: late(e2btest.ProcessStart, 1, 3, e2btest.EndStream(20))},
 	"stream: cut for good":         {faults: late(e2btest.ProcessStart, 1, 0, e2btest.CutStream(20))},
-	"stream: a flood":              {faults: late(e2btest.ProcessStart, 1, 1, e2btest.Flood(64<<20)), code: 6, kind: "platform"},
+	"stream: a flood":              {faults: late(e2btest.ProcessStart, 1, 1, e2btest.Flood(128<<20)), code: 6, kind: "platform"},
 	"kill: 500, 500":               {faults: each(e2btest.Kill, 2, e2btest.Answer(500, "no"))},
 	"kill: 404, and it is there":   {faults: each(e2btest.Kill, 2, e2btest.Answer(404, "no such sandbox"))},
 	"kill: done, and cut":          {faults: each(e2btest.Kill, 1, e2btest.CutAnswer())},
@@ -112,7 +112,7 @@ func TestMishapsAtE2B(t *testing.T) {
 			got := p.exitCode()
 			require.Equal(t, m.code, got, "%s", &p.stderr)
 			require.Contains(t, p.stderr.String(), m.says)
-			require.Less(t, peak.Load(), int64(96<<20), "bytes that joy held at once")
+			require.Less(t, peak.Load(), int64(128<<20), "bytes that joy held at once")
 			left := server.Sandboxes()
 			require.Len(t, left, 1)
 			require.Equal(t, other, left[0].ID)

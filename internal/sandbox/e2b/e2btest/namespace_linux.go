@@ -1,10 +1,12 @@
 package e2btest
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -20,9 +22,11 @@ import (
 )
 
 // Namespaces makes machines out of namespaces of every kind, the user's among them: root there is nobody here. Its root
-// file system is joy's tiny image, unpacked into memory. It has a cgroup of its own where the
+// file system is one of joy's images, unpacked into memory. It has a cgroup of its own where the
 // host's root makes it, without controllers, so nothing bounds its memory.
-type Namespaces struct{}
+type Namespaces struct {
+	Profile string // of the image (tiny); full takes a gigabyte of memory for each machine, and one more for all
+}
 
 // firstID is the host's id of a machine's root, when the host's root makes it: ids that no Debian account has.
 const (
@@ -33,35 +37,44 @@ const (
 // endPatience is how long a machine may take to end by itself.
 const endPatience = 5 * time.Second
 
+// prepare unpacks the image, which takes longer than a client waits for a sandbox.
+func (n Namespaces) prepare() error {
+	root, _, err := rootOf(or(n.Profile, "tiny"))
+	if err != nil {
+		return err
+	}
+	return root.Close()
+}
+
+// rootRoom is how much more than the image fits into a machine's root, in bytes.
+const rootRoom = 512 << 20
+
 // Start makes a machine; see Runner.
-func (Namespaces) Start(context.Context) (Machine, error) {
+func (n Namespaces) Start(context.Context) (Machine, error) {
 	program, err := daemon()
 	if err != nil {
 		return nil, err
 	}
-	root, err := tinyRoot()
+	root, size, err := rootOf(or(n.Profile, "tiny"))
 	if err != nil {
 		return nil, err
 	}
+	defer root.Close()
+	code, err := memory(program)
+	if err != nil {
+		return nil, err
+	}
+	defer code.Close()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	ours, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
 	defer theirs.Close()
-	files := []*os.File{theirs}
-	for _, content := range [][]byte{root, program} {
-		f, err := memory(content)
-		if err != nil {
-			ours.Close()
-			return nil, err
-		}
-		defer f.Close()
-		files = append(files, f)
-	}
+	files := []*os.File{theirs, root, code}
 	m := &namespace{control: ours, done: make(chan struct{}), cgroup: newCgroup()}
 	m.cmd = command(len(files) + 2)
-	m.cmd.ExtraFiles, m.cmd.Stderr, m.cmd.Env = files, &m.said, []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}
+	m.cmd.ExtraFiles, m.cmd.Stderr, m.cmd.Env = files, &m.said, []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", fmt.Sprintf("ROOT_SIZE=%d", size+rootRoom)}
 	if m.cgroup != nil {
 		m.cmd.SysProcAttr.UseCgroupFD, m.cmd.SysProcAttr.CgroupFD = true, int(m.cgroup.dir.Fd())
 	}
@@ -97,32 +110,71 @@ func command(program int) *exec.Cmd {
 	}
 }
 
-// memory is a file without a name anywhere.
+// memory is a file without a name anywhere, at its beginning.
 func memory(content []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("e2btest", unix.MFD_CLOEXEC)
+	f, err := fill(func(f *os.File) error {
+		_, err := f.Write(content)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), "memory")
-	if _, err = f.Write(content); err == nil {
-		_, err = f.Seek(0, 0)
-	}
-	if err != nil {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// tinyRoot is the root file system of the tiny image, as a tar file.
-var tinyRoot = sync.OnceValues(func() ([]byte, error) {
+func fill(write func(*os.File) error) (*os.File, error) {
+	fd, err := unix.MemfdCreate("e2btest", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "memory")
+	if err := write(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// roots are the root file systems of this program's machines, by profile: tar files in memory, unpacked once.
+var roots struct {
+	sync.Mutex
+	of map[string]*os.File
+}
+
+// rootOf opens the root file system of a profile's image. The caller closes it.
+func rootOf(profile string) (root *os.File, size int64, err error) {
+	roots.Lock()
+	defer roots.Unlock()
+	held := roots.of[profile]
+	if held == nil {
+		if held, err = unpack(profile); err != nil {
+			return nil, 0, err
+		}
+		if roots.of == nil {
+			roots.of = map[string]*os.File{}
+		}
+		roots.of[profile] = held
+	}
+	info, err := held.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	root, err = os.Open(fmt.Sprintf("/proc/self/fd/%d", held.Fd())) // with a place to read from of its own
+	return root, info.Size(), err
+}
+
+func unpack(profile string) (*os.File, error) {
 	cache, err := image.DefaultCacheDir(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	img, err := image.Latest(cache, "tiny")
+	img, err := image.Latest(cache, profile)
 	if err != nil {
-		return nil, fmt.Errorf("run script/test once, which builds the image: %w", err)
+		return nil, fmt.Errorf("run script/test once, which builds the images: %w", err)
 	}
 	f, err := os.Open(img.Root())
 	if err != nil {
@@ -137,10 +189,11 @@ var tinyRoot = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tar bytes.Buffer
-	err = fs.WriteTar(&tar)
-	return tar.Bytes(), err
-})
+	return fill(func(into *os.File) error {
+		w := bufio.NewWriterSize(into, 1<<20)
+		return errors.Join(fs.WriteTar(w), w.Flush())
+	})
+}
 
 // namespace is a machine made of namespaces: a process tree that ends with its first process.
 type namespace struct {

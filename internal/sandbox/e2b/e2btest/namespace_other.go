@@ -9,7 +9,9 @@ import (
 )
 
 // Namespaces needs Linux.
-type Namespaces struct{}
+type Namespaces struct {
+	Profile string // of the image (tiny)
+}
 
 // Start fails.
 func (Namespaces) Start(context.Context) (Machine, error) {

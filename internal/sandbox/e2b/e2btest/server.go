@@ -60,6 +60,11 @@ func Start(t testing.TB, opts Options) *Server {
 	if _, err := daemon(); err != nil { // not within the time that a client gives its first sandbox
 		t.Fatalf("e2btest: %v", err)
 	}
+	if r, ok := opts.Runner.(interface{ prepare() error }); ok {
+		if err := r.prepare(); err != nil {
+			t.Fatalf("e2btest: %v", err)
+		}
+	}
 	s := &Server{Key: "e2b_" + randomHex(40), opts: opts, sandboxes: map[string]*live{}}
 	s.pace.rate = opts.Rate
 	for _, name := range opts.Templates {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,7 +66,11 @@ func enter() error {
 		}
 		held[name] = fd
 	}
-	if err := unix.Mount("root", staging, "tmpfs", unix.MS_NODEV|unix.MS_NOSUID, "mode=0755,size=512m"); err != nil {
+	size, err := strconv.ParseUint(os.Getenv("ROOT_SIZE"), 10, 63)
+	if err != nil {
+		return fmt.Errorf("the size of the root: %w", err)
+	}
+	if err := unix.Mount("root", staging, "tmpfs", unix.MS_NODEV|unix.MS_NOSUID, fmt.Sprintf("mode=0755,size=%d", size)); err != nil {
 		return fmt.Errorf("mounting the root: %w", err)
 	}
 	root := os.NewFile(fdRoot, "root.tar")
@@ -145,7 +150,7 @@ func linkDevices(dev string) error {
 	return nil
 }
 
-// untar unpacks an image of joy's own: directories, files and symbolic links.
+// untar unpacks an image of joy's own: directories, files and links.
 func untar(dir string, r io.Reader) error {
 	for in := tar.NewReader(r); ; {
 		h, err := in.Next()
@@ -164,6 +169,9 @@ func untar(dir string, r io.Reader) error {
 			}
 		case tar.TypeSymlink:
 			err = os.Symlink(h.Linkname, path)
+		case tar.TypeChar: // those of /dev, which is mounted over
+		case tar.TypeLink:
+			err = os.Link(filepath.Join(dir, filepath.Clean("/"+h.Linkname)), path)
 		case tar.TypeReg:
 			var f *os.File
 			if f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm()); err == nil {
