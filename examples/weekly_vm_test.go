@@ -24,7 +24,7 @@ func (a *agent) report() outcome {
 	return a.outcome()
 }
 
-// TestWeeklyReportInVM runs the example twice, each time in a VM of its own on the image full.
+// TestWeeklyReportInVM runs the example twice, each time in a VM of its own on the image full, and once more at E2B.
 func TestWeeklyReportInVM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots VMs")
@@ -37,6 +37,11 @@ func TestWeeklyReportInVM(t *testing.T) {
 	checkSales(t, got.Steps["aggregate"].Output.(map[string]any), orders(t))
 	require.EqualValues(t, 3, got.Steps["pdf"].Output.(map[string]any)["pages"])
 	first.dropped(got)
+
+	remote := newAgent(t, joy, "weekly-report", "full")
+	remote.atE2B("full")
+	remote.dropped(remote.report())
+	remote.same(got)
 
 	// The second time a step more looks at what came out.
 	second := newAgent(t, joy, "weekly-report", "full")
