@@ -18,6 +18,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/image"
 	"github.com/joystream-ai/joy/internal/model/modeltest"
+	"github.com/joystream-ai/joy/internal/sandbox/e2b/e2btest"
 )
 
 const expenseReport = "../../examples/expense-report"
@@ -112,6 +113,21 @@ func TestExpenseReport(t *testing.T) {
 	}
 	require.NotEmpty(t, reports[0])
 	require.Equal(t, reports[0], reports[1])
+
+	// And the same once more at E2B.
+	b, s := expenses(t, "anthropic")
+	server := e2btest.Start(t, e2btest.Options{Runner: e2btest.Namespaces{Profile: "base"}})
+	b.env = append(b.env, server.Env()...)
+	spec, err := os.ReadFile(filepath.Join(b.dir, "joy.yaml"))
+	require.NoError(t, err)
+	b.write("joy.yaml", string(spec)+"e2b_template: base\n")
+	code, _, stderr := b.run("build", "-q")
+	require.Zero(t, code, stderr)
+	code, _, stderr = b.run("run", "--sandbox", "e2b", "--jsonl", "--input", "expenses=@data/expenses.csv")
+	require.Zero(t, code, stderr)
+	require.Len(t, s.Requests(), 3)
+	require.Equal(t, reports[0], artifactsOf(b.ledger()))
+	require.Empty(t, server.Sandboxes())
 }
 
 // holds compares the result with what the CSV says.
