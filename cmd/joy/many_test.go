@@ -46,7 +46,7 @@ func TestManyRuns(t *testing.T) {
 		created := only(readLedger(t, filepath.Join(dir, "ledger.jsonl")), "sandbox.created")
 		require.Len(t, created, 1)
 		require.False(t, alive(vmPID(t, created[0])))
-		require.Equal(t, []string{"joy.lock", "ledger.jsonl", "logs", "logs/wait.1.stderr", "logs/wait.1.stdout", "result.json", "seal.note"}, listing(t, dir))
+		require.Equal(t, []string{"hmac.key", "joy.lock", "ledger.jsonl", "logs", "logs/wait.1.stderr", "logs/wait.1.stdout", "result.json", "seal.note"}, listing(t, dir))
 	}
 	for _, dir := range []string{"tmp", "runtime", "state/joy/live", "project/.joy/objects/tmp"} {
 		require.Empty(t, listing(t, filepath.Join(b.top, dir)), "left in %s", dir)

@@ -145,7 +145,7 @@ func sweepLeftover(l *leftover) error {
 	if err == nil {
 		err = errors.Join(store.Sweep(), store.Close())
 	}
-	if !errors.Is(err, artifact.ErrInUse) {
+	if !errors.Is(err, artifact.ErrInUse) && !errors.Is(err, fs.ErrNotExist) { // a run goes on; or the project is gone
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
