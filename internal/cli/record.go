@@ -21,6 +21,7 @@ import (
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/runner"
 	"github.com/joystream-ai/joy/internal/sandbox"
+	"github.com/joystream-ai/joy/internal/sandbox/e2b"
 	"github.com/joystream-ai/joy/internal/secret"
 	"github.com/joystream-ai/joy/internal/state"
 )
@@ -129,7 +130,7 @@ func (r *record) execute(ctx context.Context, a *app, e execution) runner.Outcom
 		Workspace: p.Agent.Workspace, Agent: p.Agent.Name, Run: r.run.ID, Ledger: r.ledger, Secrets: e.secrets,
 		Dialer: a.env.Egress, Pins: p.Connections, Objects: r.objects, Approvals: p.Policy.Approvals,
 	}
-	started := a.startedBy(e.bounds)
+	started := a.startedBy(e.bounds, e.provider.Name())
 	if e.standIn != nil {
 		e.standIn.take(&cfg, started)
 	} else {
@@ -206,7 +207,7 @@ func (r *record) close() {
 }
 
 // startedBy is what run.started says of who ran it, with what and within which bounds.
-func (a *app) startedBy(bounds string) ledger.Data {
+func (a *app) startedBy(bounds, provider string) ledger.Data {
 	host, _ := os.Hostname()
 	actor := ledger.Data{"host": clean(host), "user": "unknown"}
 	if u, err := user.Current(); err == nil {
@@ -219,7 +220,11 @@ func (a *app) startedBy(bounds string) ledger.Data {
 	if bounds != "" {
 		d["operator"] = bounds
 	}
-	if g, err := image.Guest(runtime.GOARCH); err == nil {
+	arch := runtime.GOARCH
+	if provider == e2b.Name {
+		arch = e2b.GuestArch
+	}
+	if g, err := image.Guest(arch); err == nil {
 		d["guest"] = digest.Bytes(g)
 	}
 	return d

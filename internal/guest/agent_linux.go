@@ -57,7 +57,12 @@ func (a *agent) handle(stream *guestproto.Stream) {
 	case req.Op == guestproto.OpOpen && req.Open != nil:
 		reply = replyOf(a.open(req.World, *req.Open))
 	case req.Op == guestproto.OpPut && req.Put != nil:
-		reply = replyOf(a.withWorld(req.World, func(w *world) error { return w.put(req.Put.Dir, stream) }))
+		reply = replyOf(a.withWorld(req.World, func(w *world) error {
+			if req.Put.Beside != 0 {
+				return w.putBeside(req.Put.Dir, req.Put.Beside)
+			}
+			return w.put(req.Put.Dir, stream)
+		}))
 	case req.Op == guestproto.OpRun && req.Run != nil:
 		frames := guestproto.NewFrames(stream)
 		if err := a.withWorld(req.World, func(w *world) error { return w.run(*req.Run, frames, stream.Stopped()) }); err != nil {
@@ -66,7 +71,7 @@ func (a *agent) handle(stream *guestproto.Stream) {
 		return
 	case req.Op == guestproto.OpCollect && req.Collect != nil:
 		frames := guestproto.NewFrames(stream)
-		if err := a.withWorld(req.World, func(w *world) error { return w.collect(req.Collect.Caps, frames) }); err != nil {
+		if err := a.withWorld(req.World, func(w *world) error { return w.collect(*req.Collect, frames, stream) }); err != nil {
 			_ = frames.End(guestproto.FrameError, replyOf(err))
 		}
 		return

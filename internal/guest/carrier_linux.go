@@ -47,6 +47,7 @@ func receive(b *booted, stdout io.Writer) error {
 					conn.Close()
 					return
 				}
+				widen(conn)
 				_ = pipe.Carry(conn, 0, func() { alone.Reset(lonely) })
 				alone.Reset(lonely)
 			}()
@@ -87,16 +88,38 @@ func attach(stdin io.Reader, stdout io.Writer) error {
 		return fmt.Errorf("reaching the guest: %w", err)
 	}
 	defer conn.Close()
+	widen(conn, stdin, stdout)
 	ended := make(chan error, 2)
 	go func() {
-		_, err := io.Copy(conn, stdin)
-		ended <- err
+		ended <- carry(conn, stdin)
 	}()
 	go func() {
-		_, err := io.Copy(stdout, conn)
-		ended <- err
+		ended <- carry(stdout, conn)
 	}()
 	return <-ended
+}
+
+// carry copies in large pieces. The kernel would splice them, as io.Copy asks it to, in the pieces that a socket has them
+// in, and the daemon makes a message of each.
+func carry(w io.Writer, r io.Reader) error {
+	type writer struct{ io.Writer }
+	type reader struct{ io.Reader }
+	_, err := io.CopyBuffer(writer{w}, reader{r}, make([]byte, room/4))
+	return err
+}
+
+// room is what the kernel may hold between this process and its neighbours, so that neither waits for each piece.
+const room = 1 << 20
+
+// widen makes that room, where it can be had: with less all goes on, and slower.
+func widen(conn *net.UnixConn, pipes ...any) {
+	_ = conn.SetReadBuffer(room)
+	_ = conn.SetWriteBuffer(room)
+	for _, p := range pipes {
+		if f, ok := p.(*os.File); ok {
+			_, _ = unix.FcntlInt(f.Fd(), unix.F_SETPIPE_SZ, room)
+		}
+	}
 }
 
 // hostedCommand is what joy asks of joy-guest in a VM that is somebody else's.

@@ -27,20 +27,29 @@ type collector struct {
 	bytes  int64
 	skips  map[string]int64 // by reason
 	names  int              // bytes held
+	beside string           // where large files may be laid out for the host, or ""
+	laid   int
 }
 
-func (w *world) collect(caps policy.Artifacts, frames *guestproto.Frames) error {
+func (w *world) collect(req guestproto.Collect, frames *guestproto.Frames, host io.Reader) error {
 	// What still runs must not change what is being read.
 	w.kits.drop()
 	if err := endChildren(w.cgroup); err != nil {
 		return err
 	}
 	frames.Hold()
-	return collect(filepath.Join(w.dir, "workspace"), caps, frames)
+	c := newCollector(frames, req.Caps)
+	if req.Beside {
+		return w.collectBeside(c, host)
+	}
+	return c.walk(filepath.Join(w.dir, "workspace"))
 }
 
-func collect(workspace string, caps policy.Artifacts, frames *guestproto.Frames) error {
-	c := &collector{frames: frames, caps: caps, skips: map[string]int64{}}
+func newCollector(frames *guestproto.Frames, caps policy.Artifacts) *collector {
+	return &collector{frames: frames, caps: caps, skips: map[string]int64{}}
+}
+
+func (c *collector) walk(workspace string) error {
 	fd, err := unix.Open(workspace, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -51,12 +60,12 @@ func collect(workspace string, caps policy.Artifacts, frames *guestproto.Frames)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(c.skips)) {
 		if more := c.skips[reason] - guestproto.MaxNamed; more > 0 {
-			if err := frames.WriteJSON(guestproto.FrameSkip, guestproto.FileHeader{Reason: reason, Count: more}); err != nil {
+			if err := c.frames.WriteJSON(guestproto.FrameSkip, guestproto.FileHeader{Reason: reason, Count: more}); err != nil {
 				return err
 			}
 		}
 	}
-	return frames.End(guestproto.FrameEnd, nil)
+	return c.frames.End(guestproto.FrameEnd, nil)
 }
 
 // entry takes one name of an open directory. An error is the channel's; what is wrong with the entry is a skip.
@@ -175,11 +184,16 @@ func (c *collector) skip(path, reason string, size int64) error {
 // send streams one file, no more of it than it had when it was opened.
 func (c *collector) send(f *os.File, path string, st unix.Stat_t) error {
 	head := guestproto.FileHeader{Path: []byte(path), Size: st.Size, ModTime: st.Mtim.Nano()}
+	left := st.Size
+	if st.Size >= guestproto.Bulk {
+		if n, ok := c.lay(f); ok {
+			head.Beside, left = n, 0
+		}
+	}
 	if err := c.frames.WriteJSON(guestproto.FrameFile, head); err != nil {
 		return err
 	}
 	var reply guestproto.Reply
-	left := st.Size
 	for left > 0 {
 		var failed error
 		n, err := c.frames.Fill(guestproto.FrameData, left, func(b []byte) (n int, _ error) {

@@ -23,7 +23,7 @@ var wide = policy.Artifacts{MaxFile: 1 << 20, MaxTotal: 10 << 20, MaxFiles: 200}
 func collected(t *testing.T, workspace string, caps policy.Artifacts, while func(guestproto.Kind)) []string {
 	t.Helper()
 	var sent bytes.Buffer
-	require.NoError(t, collect(workspace, caps, guestproto.NewFrames(&meddler{&sent, while})))
+	require.NoError(t, newCollector(guestproto.NewFrames(&meddler{&sent, while}), caps).walk(workspace))
 	return words(t, &sent)
 }
 

@@ -7,6 +7,7 @@ type ground struct {
 	hosted  bool     // the VM has an init, a clock and names of its own
 	overlay bool     // else a world has the image read-only and some directories for itself
 	limits  bool     // cgroup controllers: memory, processes and CPU of a step are bounded
+	beside  bool     // the VM's other programs see the disk on which the worlds are
 	quota   bool     // a step's share of the disk is bounded
 	pids    int      // processes of one world
 	missing []string // in words for the ledger

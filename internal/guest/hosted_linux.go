@@ -151,6 +151,7 @@ func stage(g *ground) (string, error) {
 	case g.device != "":
 		err = mount{g.device, next + dirScratch, "ext4", unix.MS_NODEV | unix.MS_NOSUID | unix.MS_NOATIME, ""}.make()
 	case onDisk:
+		g.beside = true
 		err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", scratch), next+dirScratch, "", unix.MS_BIND, "")
 	default:
 		g.lacks("the VM's disk is read-only, so what steps write is kept in memory")
@@ -212,6 +213,7 @@ func (g *ground) tryOverlay() error {
 		return err
 	}
 	if g.overlay = overlayWorks() == nil; g.overlay {
+		g.beside = false // they are not on it
 		g.lacks("the VM's disk can hold no overlay, so what steps write is kept in memory")
 		return nil
 	}
@@ -279,7 +281,9 @@ func (b *booted) settleHosted() (err error) {
 	if !b.limits {
 		b.lacks("no cgroup controllers, so memory, processes and CPU of a step are not bounded")
 	}
-	b.lacks("no quotas, so a step's share of the disk is not bounded")
+	if b.quota = quotaWorks(); !b.quota {
+		b.lacks("no quotas, so a step's share of the disk is not bounded")
+	}
 	if b.found, err = inspect(); err != nil {
 		return err
 	}
@@ -293,9 +297,33 @@ func (b *booted) settleHosted() (err error) {
 
 // renewHosted is renew where the clock and the disk are not the guest's.
 func (b *booted) renewHosted(s *guestproto.Start) error {
+	if err := b.bound(s.Bounds); err != nil {
+		return err
+	}
 	if reseed(s.Entropy) != nil {
 		b.lacks("joy cannot seed the kernel's randomness")
 	}
 	b.found.Missing = b.missing
+	if b.beside {
+		b.found.Beside = dirDisk + filepath.Join(dirScratch, "worlds")
+	}
 	return writeMachineID()
+}
+
+// bound keeps all worlds together to the VM that was asked for, where this one is larger.
+func (b *booted) bound(to guestproto.Bounds) error {
+	if !b.limits {
+		return nil // it is said already
+	}
+	if to.Memory > 0 && to.Memory < b.found.Memory {
+		if _, err := limitWorlds(to.Memory); err != nil {
+			return err
+		}
+	}
+	if to.CPUs > 0 && to.CPUs < b.found.CPUs {
+		const period = 100_000 // microseconds (cgroup-v2.rst, cpu.max)
+		quota := fmt.Sprintf("%d %d", to.CPUs*period, period)
+		return os.WriteFile(filepath.Join(dirSteps, "cpu.max"), []byte(quota), 0)
+	}
+	return nil
 }

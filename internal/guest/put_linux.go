@@ -14,6 +14,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/guestproto"
 )
 
 // fileTime is the time of every file that joy puts into a world, so that a run is repeatable.
@@ -25,17 +27,17 @@ const putBuffer = 1 << 20
 // put unpacks the host's tar below dir of /workspace. What an earlier command left there is in nobody's way: no
 // directory on the path may be a link, and whatever has a file's name already is replaced and never opened.
 func (w *world) put(dir string, r io.Reader) error {
-	return unpack(filepath.Join(w.dir, "workspace"), dir, r)
+	return unpack(filepath.Join(w.dir, "workspace"), w.beside(), dir, r)
 }
 
-func unpack(root, dir string, r io.Reader) error {
+func unpack(root, beside, dir string, r io.Reader) error {
 	tr := tar.NewReader(bufio.NewReaderSize(r, 32<<10))
 	buf, err := unix.Mmap(-1, 0, putBuffer, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS) // aligned
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unix.Munmap(buf) }()
-	u := &unpacker{root: root, buf: buf, fd: -1}
+	u := &unpacker{root: root, beside: beside, buf: buf, fd: -1}
 	defer u.leave()
 	for {
 		h, err := tr.Next()
@@ -49,7 +51,13 @@ func unpack(root, dir string, r io.Reader) error {
 		if h.Typeflag != tar.TypeReg || !filepath.IsLocal(name) {
 			return fmt.Errorf("putting %q: not a regular file below /workspace", h.Name)
 		}
-		if err := u.file(name, uint32(os.FileMode(h.Mode).Perm()), h.Size, tr); err != nil {
+		mode := uint32(os.FileMode(h.Mode).Perm())
+		if h.PAXRecords[guestproto.RecordBeside] != "" {
+			err = u.move(name, mode, h.PAXRecords)
+		} else {
+			err = u.file(name, mode, h.Size, tr)
+		}
+		if err != nil {
 			return fmt.Errorf("putting %q: %w", h.Name, err)
 		}
 	}
@@ -58,10 +66,11 @@ func unpack(root, dir string, r io.Reader) error {
 // unpacker keeps the directory of the last file open for the next: under emulation each step of a path is felt. It makes
 // four system calls for a small file.
 type unpacker struct {
-	root string
-	buf  []byte
-	dir  string // below root
-	fd   int    // of dir, or -1
+	root   string
+	beside string // where the host's large files are, or ""
+	buf    []byte
+	dir    string // below root
+	fd     int    // of dir, or -1
 }
 
 // enter makes fd the directory dir.
@@ -94,6 +103,10 @@ func (u *unpacker) file(name string, mode uint32, size int64, r io.Reader) error
 	if err := fill(fd, size, r, u.buf); err != nil {
 		return err
 	}
+	return setFileTime(fd)
+}
+
+func setFileTime(fd int) error {
 	when := [2]unix.Timespec{unix.NsecToTimespec(fileTime.UnixNano()), unix.NsecToTimespec(fileTime.UnixNano())}
 	// Without a path it is the file itself (utimensat(2)), which x/sys has no call for.
 	if _, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(&when)), 0, 0, 0); errno != 0 { //nolint:gosec // it takes an address

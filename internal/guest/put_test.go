@@ -35,7 +35,7 @@ func TestUnpack(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(root, "in"), 0o755))
 	require.NoError(t, os.Symlink(kept, filepath.Join(root, "in", "link")))
 	require.NoError(t, unix.Mkfifo(filepath.Join(root, "in", "fifo"), 0o600))
-	require.NoError(t, unpack(root, "in", tarOf(t,
+	require.NoError(t, unpack(root, "", "in", tarOf(t,
 		tar.Header{Name: "link", Mode: 0o644, Size: 1}, tar.Header{Name: "fifo", Mode: 0o600, Size: 2},
 		tar.Header{Name: "a/b/run", Mode: 0o7755, Size: 3},
 	)))
@@ -79,13 +79,13 @@ func TestUnpackRefuses(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(root, "f"), nil, 0o600))
 			require.NoError(t, os.Symlink(outside, filepath.Join(root, "d")))
 			require.NoError(t, os.Symlink(outside, filepath.Join(root, "in", "d")))
-			require.ErrorContains(t, unpack(root, tc.dir, tarOf(t, tc.head)), tc.want)
+			require.ErrorContains(t, unpack(root, "", tc.dir, tarOf(t, tc.head)), tc.want)
 			empty(t, outside)
 		})
 	}
-	require.ErrorContains(t, unpack(t.TempDir(), "in", bytes.NewReader(make([]byte, 100))), "reading the host's files")
+	require.ErrorContains(t, unpack(t.TempDir(), "", "in", bytes.NewReader(make([]byte, 100))), "reading the host's files")
 	whole := tarOf(t, tar.Header{Name: "x", Size: 5000}).Bytes()
-	require.ErrorContains(t, unpack(t.TempDir(), "in", bytes.NewReader(whole[:2000])), "unexpected EOF")
+	require.ErrorContains(t, unpack(t.TempDir(), "", "in", bytes.NewReader(whole[:2000])), "unexpected EOF")
 }
 
 // TestUnpackLarge: files around the pieces that they are written in arrive whole, and half a file is an error.
@@ -103,12 +103,12 @@ func TestUnpackLarge(t *testing.T) {
 		require.NoError(t, tw.Close())
 		half := bytes.NewReader(sent.Bytes()[:512+size/2])
 
-		require.NoError(t, unpack(root, "in", &sent))
+		require.NoError(t, unpack(root, "", "in", &sent))
 		got, err := os.ReadFile(filepath.Join(root, "in/f"))
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(content, got), "%d bytes", size)
 		if size > 0 {
-			require.Error(t, unpack(root, "in", half))
+			require.Error(t, unpack(root, "", "in", half))
 		}
 	}
 }

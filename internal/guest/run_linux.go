@@ -31,7 +31,7 @@ func (w *world) run(req guestproto.Run, frames *guestproto.Frames, stopped <-cha
 	if err != nil {
 		return err
 	}
-	s := &stream{frames: frames, kill: func() { _ = killCgroup(k.cgroup) }}
+	s := &stream{far: w.ground.hosted, frames: frames, kill: func() { _ = killCgroup(k.cgroup) }}
 	go feed(frames, k.in.ours, req.Stdin)
 	var pumps sync.WaitGroup
 	for i, kind := range []guestproto.Kind{guestproto.FrameStdout, guestproto.FrameStderr} {
@@ -137,6 +137,7 @@ func (w *world) fork(req guestproto.Run, k *kit) (forked, error) {
 type stream struct {
 	mu     sync.Mutex
 	frames *guestproto.Frames
+	far    bool   // each piece is a message on a way of many stations
 	kill   func() // nobody is left to read: the command must not wait for ever
 }
 
@@ -154,8 +155,13 @@ func (s *stream) output(kind guestproto.Kind, b []byte) error {
 // output is still there, and what comes after that is somebody else's.
 func (s *stream) pump(kind guestproto.Kind, r *os.File) {
 	buf := make([]byte, 32<<10)
+	var last time.Time
 	for {
 		n, err := r.Read(buf)
+		if s.far && n < len(buf)/2 && time.Since(last) < 2*gatherTime {
+			time.Sleep(gatherTime) // a command that writes little by little fills its pipe meanwhile
+		}
+		last = time.Now()
 		if n > 0 && s.output(kind, buf[:n]) != nil {
 			return
 		}
@@ -183,6 +189,9 @@ func (s *stream) pump(kind guestproto.Kind, r *os.File) {
 		rest -= n
 	}
 }
+
+// gatherTime is how long output that comes in small pieces without a pause waits for more.
+const gatherTime = 300 * time.Microsecond
 
 // feed carries input to the command. Frames are read only as fast as the command reads, so the host is held back.
 func feed(frames *guestproto.Frames, w *os.File, open bool) {

@@ -38,6 +38,13 @@ func (w *world) limitMemory(alone bool) error {
 	return os.WriteFile(w.cgroup+"/memory.max", strconv.AppendInt(nil, most(int64(all)), 10), 0)
 }
 
+// quotaWorks finds out by setting one whether the disk keeps limits of projects.
+func quotaWorks() bool {
+	w := &world{dir: filepath.Join(dirScratch, "probe")}
+	defer os.RemoveAll(w.dir)
+	return os.Mkdir(w.dir, 0o700) == nil && w.limitDisk(false) == nil
+}
+
 // projects numbers the worlds of a VM for the disk's quotas. No number comes twice; 0 is the guest's own.
 var projects atomic.Uint32
 

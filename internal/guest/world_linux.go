@@ -36,6 +36,8 @@ type world struct {
 	gone chan struct{} // closed when the world begins to end
 	shut sync.Once
 
+	laying sync.Mutex // files for the host to fetch, which have numbers
+
 	mu   sync.Mutex
 	oom  int // kills for want of memory that blame has seen
 	pids int // likewise refused forks
@@ -119,6 +121,9 @@ func (w *world) makeDirs(spec guestproto.Open) error {
 		}
 	}
 	dirs := []string{"upper", "work", "root", "workspace", "workspace/in", "workspace/out", "workspace/skills"}
+	if w.ground.beside {
+		dirs = append(dirs, guestproto.BesideDir)
+	}
 	for _, dir := range spec.ReadOnly {
 		if !filepath.IsLocal(dir) {
 			return fmt.Errorf("directory %q leaves /workspace", dir)

@@ -77,6 +77,13 @@ type Reply struct {
 type Start struct {
 	Time    int64  `json:"time"`    // Unix nanoseconds on the host
 	Entropy []byte `json:"entropy"` // mixed into the kernel's pool
+	Bounds
+}
+
+// Bounds is a VM that a plan asks for, where a larger one may have come. Zero bounds nothing.
+type Bounds struct {
+	CPUs   int   `json:"cpus,omitempty"`
+	Memory int64 `json:"memory,omitempty"` // of which all worlds together may use Reserve less
 }
 
 // Boot is what the guest found.
@@ -85,6 +92,8 @@ type Boot struct {
 	Memory  int64  `json:"memory"`
 	CPUs    int    `json:"cpus"`
 	Cgroup2 bool   `json:"cgroup2"`
+	// Beside is the directory in which the VM's other programs see those of the worlds, or "": they cannot.
+	Beside string `json:"beside,omitempty"`
 	// Missing is what holds a step in joy's own VM and cannot be had here, in words for the ledger.
 	Missing []string `json:"missing,omitempty"`
 	BootID  string   `json:"boot_id,omitempty"` // the kernel's, random(4); of a VM that is somebody else's
@@ -101,7 +110,8 @@ type Open struct {
 
 // Put says where the tar that follows is unpacked, relative to /workspace.
 type Put struct {
-	Dir string `json:"dir"`
+	Dir    string `json:"dir"`
+	Beside int    `json:"beside,omitempty"` // nothing follows: the tar is BesideIn of this number
 }
 
 // Run describes a command; see sandbox.Command. Frames follow: FrameStdin… and FrameStdinEOF to the guest, FrameStdout,
@@ -124,7 +134,8 @@ type Exit struct {
 // Collect asks for /workspace/out. From the guest follow, for each file, FrameFile (a FileHeader), FrameData… and
 // FrameFileEnd; FrameSkip (a FileHeader with Reason); at last FrameEnd or FrameError.
 type Collect struct {
-	Caps policy.Artifacts `json:"caps"`
+	Caps   policy.Artifacts `json:"caps"`
+	Beside bool             `json:"beside,omitempty"` // a file may lie beside until the host ends the stream
 }
 
 // FileHeader is one entry of /workspace/out. Path is bytes: a name need not be UTF-8.
@@ -133,7 +144,8 @@ type FileHeader struct {
 	Size    int64  `json:"size"`
 	ModTime int64  `json:"mod_time,omitempty"` // Unix nanoseconds
 	Reason  string `json:"reason,omitempty"`
-	Count   int64  `json:"count,omitempty"` // of a skip without a path: how many more have this reason
+	Beside  int    `json:"beside,omitempty"` // it has no FrameData: its bytes are in BesideOut of this number
+	Count   int64  `json:"count,omitempty"`  // of a skip without a path: how many more have this reason
 }
 
 // Ping measures the channel and the guest's own fork. What the host sends after it, to its end, is thrown away; then

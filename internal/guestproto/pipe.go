@@ -12,9 +12,12 @@ import (
 const (
 	// PipeWindow bounds what a pipe holds of one direction: bytes that the other end has not said to have, and as many
 	// that it has and nobody has read.
-	PipeWindow = 512 << 10
+	PipeWindow = 2 << 20
 	// pipeBatch is how much goes into one Write of a carrier, which may be a request that costs a trip.
 	pipeBatch = 128 << 10
+	// gatherTime lies between two batches of which the second is small. What comes after a pause goes at once; of what
+	// comes bit by bit each bit would else be a message on all of the way.
+	gatherTime = time.Millisecond
 	// greetLimit is how long a carrier may take from its first byte to the other end's answer.
 	greetLimit = 30 * time.Second
 )
@@ -31,10 +34,10 @@ type Pipe struct {
 
 	mu      sync.Mutex
 	news    *sync.Cond
-	out     []byte // written, and not said to have arrived
+	out     queue  // written, and not said to have arrived
 	base    uint64 // offset of out[0]
 	next    uint64 // offset of the first byte that this carrier has not taken
-	in      []byte // arrived, and not read
+	in      queue  // arrived, and not read
 	got     uint64 // offset of the byte that is due
 	told    uint64 // got, as the other end has heard it
 	carrier io.Closer
@@ -53,14 +56,14 @@ func NewPipe(host bool) *Pipe {
 func (p *Pipe) Read(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.in) == 0 && p.err == nil {
+	for p.in.len() == 0 && p.err == nil {
 		p.news.Wait()
 	}
-	if len(p.in) == 0 {
+	if p.in.len() == 0 {
 		return 0, p.err
 	}
-	n := copy(b, p.in)
-	p.in = p.in[n:]
+	n := copy(b, p.in.bytes())
+	p.in.drop(n)
 	p.news.Broadcast()
 	return n, nil
 }
@@ -70,14 +73,14 @@ func (p *Pipe) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for done := 0; ; {
-		for len(p.out) == PipeWindow && p.err == nil {
+		for p.out.len() == PipeWindow && p.err == nil {
 			p.news.Wait()
 		}
 		if p.err != nil {
 			return done, p.err
 		}
-		n := min(len(b)-done, PipeWindow-len(p.out))
-		p.out = append(p.out, b[done:done+n]...)
+		n := min(len(b)-done, PipeWindow-p.out.len())
+		p.out.add(b[done : done+n])
 		p.news.Broadcast()
 		if done += n; done == len(b) {
 			return done, nil
@@ -204,7 +207,7 @@ func (p *Pipe) adopt(c io.Closer, number uint32, theyHave uint64) error {
 	case number <= p.number:
 		return ErrSuperseded
 	}
-	if err := p.heard(theyHave, p.base+uint64(len(p.out))); err != nil {
+	if err := p.heard(theyHave, p.base+uint64(p.out.len())); err != nil {
 		return err
 	}
 	if p.carrier != nil {
@@ -221,7 +224,8 @@ func (p *Pipe) heard(theyHave, most uint64) error {
 		return fmt.Errorf("%w: the other end waits for byte %d, of %d to %d", ErrBroken, theyHave, p.base, most)
 	}
 	if n := theyHave - p.base; n > 0 {
-		p.out, p.base = p.out[n:], theyHave
+		p.out.drop(int(n))
+		p.base = theyHave
 		p.news.Broadcast()
 	}
 	return nil
@@ -258,7 +262,7 @@ func (p *Pipe) take(c io.Reader, number uint32) error {
 func (p *Pipe) arrived(k packet, payload []byte, number uint32) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for err := p.current(number); err != nil || len(p.in) >= PipeWindow; err = p.current(number) {
+	for err := p.current(number); err != nil || p.in.len() >= PipeWindow; err = p.current(number) {
 		if err != nil {
 			return err
 		}
@@ -274,7 +278,7 @@ func (p *Pipe) arrived(k packet, payload []byte, number uint32) error {
 		return err
 	}
 	if skip := p.got - k.at; skip < uint64(len(payload)) { // the rest is here already
-		p.in = append(p.in, payload[skip:]...)
+		p.in.add(payload[skip:])
 		p.got += uint64(len(payload)) - skip
 		p.news.Broadcast()
 	}
@@ -284,15 +288,27 @@ func (p *Pipe) arrived(k packet, payload []byte, number uint32) error {
 // pump writes what is due until the carrier is cut or is the pipe's no more.
 func (p *Pipe) pump(c io.Writer, number uint32) error {
 	var batch []byte
+	var last time.Time
 	for {
 		var err error
+		if pause := gatherTime - time.Since(last); pause > 0 && p.few() {
+			time.Sleep(pause)
+		}
 		if batch, err = p.due(batch[:0], number); err != nil {
 			return err
 		}
+		last = time.Now()
 		if _, err := c.Write(batch); err != nil {
 			return err
 		}
 	}
+}
+
+// few says that what there is to send is no good part of a batch.
+func (p *Pipe) few() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.base+uint64(p.out.len())-p.next < pipeBatch/2
 }
 
 // due waits for something to send: bytes, or the news that a good part of a window has arrived.
@@ -303,7 +319,7 @@ func (p *Pipe) due(batch []byte, number uint32) ([]byte, error) {
 		if err := p.current(number); err != nil {
 			return nil, err
 		}
-		rest := p.out[p.next-p.base:]
+		rest := p.out.bytes()[p.next-p.base:]
 		if len(rest) > 0 || p.got-p.told >= PipeWindow/4 {
 			p.told = p.got
 			for first := true; first || len(rest) > 0 && len(batch) < pipeBatch; first = false {

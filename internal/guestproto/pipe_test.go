@@ -153,7 +153,7 @@ func TestPipeHoldsNoMoreThanItsWindow(t *testing.T) {
 	}()
 	for full := false; !full; {
 		p.mu.Lock()
-		full = len(p.out) == PipeWindow
+		full = p.out.len() == PipeWindow
 		p.mu.Unlock()
 	}
 	select {
@@ -279,7 +279,7 @@ func FuzzPipe(f *testing.F) {
 		go func() { _, _ = io.Copy(io.Discard, theirs) }()
 		go func() { _, _ = theirs.Write(wire); theirs.Close() }()
 		_ = p.Carry(ours, 1, nil)
-		require.LessOrEqual(t, len(p.in), len(wire))
+		require.LessOrEqual(t, p.in.len(), len(wire))
 		require.LessOrEqual(t, p.base, uint64(5))
 		p.Close()
 	})

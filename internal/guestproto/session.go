@@ -15,6 +15,8 @@ const (
 	MaxChunk = 64 << 10
 	// HostWindow is the window of a stream that the host opened, in each direction.
 	HostWindow = 256 << 10
+	// FarWindow takes its place over a Pipe, where each credit is a request that may cost a trip to a data centre.
+	FarWindow = 1 << 20
 	// GuestWindow is that of a stream that the guest opened: a connection to the broker's door.
 	GuestWindow = 64 << 10
 	// MaxStreams bounds the streams of a session that the host opened and that have not ended on both sides.
@@ -49,6 +51,7 @@ type Session struct {
 	conn   io.ReadWriteCloser
 	host   bool
 	accept func(*Stream)
+	window int // of a stream that the host opened
 
 	write sync.Mutex
 	out   []byte
@@ -63,7 +66,11 @@ type Session struct {
 // NewSession takes over conn, on which nothing but chunks flows any more. accept gets each stream that the other side
 // opens, on the goroutine that reads, and must not block. Nothing is read before Serve is called.
 func NewSession(conn io.ReadWriteCloser, host bool, accept func(*Stream)) *Session {
-	return &Session{conn: conn, host: host, accept: accept, streams: map[uint32]*Stream{}}
+	s := &Session{conn: conn, host: host, accept: accept, window: HostWindow, streams: map[uint32]*Stream{}}
+	if _, far := conn.(*Pipe); far { // at both ends
+		s.window = FarWindow
+	}
+	return s
 }
 
 // Serve reads until the session ends and says why: ErrBroken, ErrEnded, or the channel's own error.
@@ -160,7 +167,7 @@ func (s *Session) register(byHost bool) *Stream {
 	} else {
 		s.opened[side] += 2
 	}
-	st := newStream(s, s.opened[side], windowOf(byHost))
+	st := newStream(s, s.opened[side], s.windowOf(byHost))
 	s.count[side]++
 	s.streams[st.id] = st
 	return st
@@ -180,9 +187,9 @@ func most(byHost bool) int {
 	return MaxGuestStreams
 }
 
-func windowOf(byHost bool) int {
+func (s *Session) windowOf(byHost bool) int {
 	if byHost {
-		return HostWindow
+		return s.window
 	}
 	return GuestWindow
 }

@@ -4,9 +4,14 @@ package e2b
 
 import (
 	"context"
+	"io"
+	"os"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/joystream-ai/joy/internal/sandbox"
+	"github.com/joystream-ai/joy/internal/sandbox/e2b/client"
 	"github.com/joystream-ai/joy/internal/sandbox/e2b/e2btest"
 	"github.com/joystream-ai/joy/internal/sandbox/sandboxtest"
 )
@@ -19,4 +24,47 @@ func TestContract(t *testing.T) {
 		want.Image = r.spec().Image
 		return r.Create(ctx, want)
 	}, "limits")
+}
+
+// TestContractVM is the same in a VM, where cgroups have their controllers and the disk its quotas, so with the limits.
+// What does not depend on those is left to the soak.
+func TestContractVM(t *testing.T) {
+	without := []string{
+		"files", "layers", "output", "input", "ending", "kill", "surroundings", "confinement", "isolation", "door", "collect", "worlds", "sandbox",
+	}
+	if os.Getenv("JOY_SOAK") != "" {
+		without = nil
+	}
+	r := newRig(t, e2btest.Options{Runner: e2btest.MicroVM{Memory: sandboxtest.Memory, Disk: sandboxtest.Disk + imageSize}})
+	sandboxtest.Run(t, func(ctx context.Context, want sandbox.Spec) (sandbox.Sandbox, error) {
+		want.Image = r.spec().Image
+		return r.Create(ctx, want)
+	}, without...)
+}
+
+// imageSize is what the image needs of the disk, which it shares with the steps there.
+const imageSize = 32 << 20
+
+// TestLargerTemplate: of a VM that is larger than the plan's, steps have the plan's.
+func TestLargerTemplate(t *testing.T) {
+	r := newRig(t, e2btest.Options{Runner: e2btest.MicroVM{}})
+	spec := r.spec()
+	spec.Memory = 128 << 20
+	sb := r.create(t, spec)
+	require.Empty(t, sb.Info().Reduced)
+	b, ok := sb.(*box)
+	require.True(t, ok)
+	s, err := b.daemon.Start(t.Context(), client.Start{Cmd: "/bin/sh", Args: []string{"-c", `cat /sys/fs/cgroup/steps/memory.max /sys/fs/cgroup/steps/cpu.max`}})
+	require.NoError(t, err)
+	defer s.Close()
+	var said []byte
+	for ev, err := s.Next(); err == nil; ev, err = s.Next() {
+		said = append(said, ev.Stdout...)
+	}
+	require.Equal(t, "67108864\n100000 100000\n", string(said))
+
+	w := openWorld(t, sb, "hog")
+	res, err := w.Run(t.Context(), sandbox.Command{Argv: []string{"dd", "if=/dev/zero", "of=/dev/null", "bs=80M", "count=1"}}, io.Discard, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, "oom", res.Reason, "%+v", res)
 }

@@ -62,6 +62,32 @@ func TestCreateThatFails(t *testing.T) {
 	}
 }
 
+// A template that is built anew between the look at it and the making of the sandbox is drift all the same.
+func TestRebuiltMeanwhile(t *testing.T) {
+	r := newRig(t, e2btest.Options{})
+	spec, asked := r.spec(), false
+	spec.Started = func(string) error {
+		if !asked {
+			r.server.Rebuild("base")
+		}
+		asked = true
+		return nil
+	}
+	_, err := r.Create(t.Context(), spec)
+	require.Equal(t, fault.Drift, fault.KindOf(err), "%v", err)
+	require.True(t, asked)
+	require.NotErrorIs(t, err, sandbox.ErrAlive)
+	require.Empty(t, r.server.Sandboxes())
+}
+
+// So is a sandbox of another template, whatever the look said.
+func TestMadeOfAnotherTemplate(t *testing.T) {
+	r := newRig(t, e2btest.Options{})
+	err := r.checkMade(t.Context(), r.spec(), client.Created{Template: "other"}, e2btest.TemplateID("base"))
+	require.Equal(t, fault.Drift, fault.KindOf(err), "%v", err)
+	require.NoError(t, r.checkMade(t.Context(), r.spec(), client.Created{Template: "base"}, e2btest.TemplateID("base")))
+}
+
 // A sandbox is on record by its nonce before it is asked for, and by its id before anything is done with it.
 func TestRecordComesFirst(t *testing.T) {
 	r := newRig(t, e2btest.Options{})

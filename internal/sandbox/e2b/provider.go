@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/guestproto"
 	"github.com/joystream-ai/joy/internal/image"
 	"github.com/joystream-ai/joy/internal/sandbox"
 	"github.com/joystream-ai/joy/internal/sandbox/e2b/client"
@@ -25,6 +26,9 @@ import (
 
 // Name is what the plan and the ledger call the provider.
 const Name = "e2b"
+
+// GuestArch is the architecture of E2B's machines.
+const GuestArch = "amd64"
 
 // Lease is how long a sandbox lives when nobody extends it. A third of it lies between two extensions.
 const Lease = 2 * time.Minute
@@ -46,21 +50,24 @@ func Pin(template, build string) string { return template + "@" + build }
 
 // Create makes a sandbox of the pinned template and brings joy-guest to life in it; see sandbox.Provider. spec.Started is
 // told twice what to clean up: by a nonce before the sandbox is asked for, and by its id. E2B's templates fix CPUs, memory
-// and disk: Info.Reduced says when they are less than spec asks for.
+// and disk: Info.Reduced says when they are less than spec asks for; of more CPUs and memory the steps have spec's.
 func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
-	if err := p.checkPin(ctx, spec.Image); err != nil {
+	pinned, err := p.checkPin(ctx, spec.Image)
+	if err != nil {
 		return nil, err
 	}
 	guest := p.Guest
 	if guest == nil {
-		var err error
-		if guest, err = image.Guest("amd64"); err != nil {
+		if guest, err = image.Guest(GuestArch); err != nil {
 			return nil, err
 		}
 	}
 	made, err := p.make(ctx, spec)
 	if err != nil {
 		return nil, err
+	}
+	if err := p.checkMade(ctx, spec, made, pinned); err != nil {
+		return nil, errors.Join(err, p.end(ctx, made.ID))
 	}
 	b, err := p.boot(ctx, spec, made, guest)
 	if errors.Is(err, client.ErrNotFound) { // the sandbox, for there was one
@@ -72,24 +79,37 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 	return b, nil
 }
 
-// checkPin holds that the template still means the build that the plan pins. E2B makes sandboxes by name alone, so
-// another build could come between this look and the making.
-func (p *Provider) checkPin(ctx context.Context, pin string) error {
+// checkPin holds that the template means the build that the plan pins, and gives the template's id.
+func (p *Provider) checkPin(ctx context.Context, pin string) (id string, err error) {
 	template, build, ok := cutPin(pin)
 	if !ok {
-		return fault.New(fault.Drift, "the lock does not pin a build of an E2B template").WithHint("joy build --update template")
+		return "", fault.New(fault.Drift, "the lock does not pin a build of an E2B template").WithHint("joy build --update template")
 	}
 	now, err := p.Client.Resolve(ctx, template)
 	if err != nil {
-		return p.explain(err)
+		return "", p.explain(err)
 	}
 	if now.Build != build {
-		e := fault.New(fault.Drift, "the E2B template %s is the build %s, and the lock pins %s", template, now.Build, build).
-			WithHint("joy build --update template && joy plan diff")
-		e.Code = "JOY-DRIFT"
-		return e
+		return "", drift("the E2B template %s is the build %s, and the lock pins %s", template, now.Build, build)
 	}
-	return nil
+	return now.ID, nil
+}
+
+func drift(format string, args ...any) error {
+	e := fault.New(fault.Drift, format, args...).WithHint("joy build --update template && joy plan diff")
+	e.Code = "JOY-DRIFT"
+	return e
+}
+
+// checkMade holds that a sandbox is of the pinned build. E2B makes sandboxes by a template's name and does not say of
+// which build they are; but what the name meant before the making and means after it, it meant then.
+func (p *Provider) checkMade(ctx context.Context, spec sandbox.Spec, made client.Created, pinned string) error {
+	template, _, _ := cutPin(spec.Image)
+	if made.Template != pinned && made.Template != template {
+		return drift("E2B made the sandbox from the template %s, and the lock's %s is %s", printable(made.Template), template, pinned)
+	}
+	_, err := p.checkPin(ctx, spec.Image)
+	return err
 }
 
 func cutPin(pin string) (template, build string, ok bool) {
@@ -156,8 +176,11 @@ func (p *Provider) boot(ctx context.Context, spec sandbox.Spec, made client.Crea
 	}
 	b.info = sandbox.Info{
 		ID: p.sandboxID(made.ID), Provider: Name, Image: spec.Image, Isolation: "hardware", Start: "cold",
-		Confinement: "E2B's, a VM of its own at " + p.Client.Place() + "; no internet access, no public traffic",
+		Confinement: "on the word of E2B at " + p.Client.Place() + ": a VM of its own, no internet access, no public traffic",
 		Reduced:     strings.Join(append(shortOf(spec, now), b.Client.Boot().Missing...), "; "),
+	}
+	if b.info.Reduced != "" {
+		b.info.Confinement = "reduced (" + b.info.Reduced + "): " + b.info.Confinement
 	}
 	return b, nil
 }
@@ -206,11 +229,13 @@ func (b *box) connect(ctx context.Context, spec sandbox.Spec) error {
 	defer stop()
 	err := guestclient.AwaitReady(conn)
 	if err == nil {
-		b.Client, err = guestclient.New(ctx, conn, spec.Door)
+		// A template may be larger than what the plan was made for.
+		b.Client, err = guestclient.NewBounded(ctx, conn, spec.Door, guestproto.Bounds{CPUs: spec.CPUs, Memory: int64(spec.Memory)})
 	}
 	if err != nil {
 		conn.Close()
 		return fmt.Errorf("waiting for the guest: %w", err)
 	}
+	b.Beside(files{b})
 	return nil
 }

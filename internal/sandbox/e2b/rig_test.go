@@ -27,7 +27,7 @@ type rig struct {
 	server *e2btest.Server
 }
 
-func newRig(t *testing.T, opts e2btest.Options) *rig {
+func newRig(t testing.TB, opts e2btest.Options) *rig {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts machines")
@@ -38,7 +38,7 @@ func newRig(t *testing.T, opts e2btest.Options) *rig {
 	return &rig{&Provider{Client: clientOf(t, server), Owner: owner("me"), Guest: guest}, server}
 }
 
-func clientOf(t *testing.T, server *e2btest.Server) *client.Client {
+func clientOf(t testing.TB, server *e2btest.Server) *client.Client {
 	t.Helper()
 	env := map[string]string{}
 	for _, kv := range server.Env() {
@@ -69,7 +69,7 @@ func (r *rig) spec() sandbox.Spec {
 }
 
 // create makes a sandbox that the test ends.
-func (r *rig) create(t *testing.T, spec sandbox.Spec) sandbox.Sandbox {
+func (r *rig) create(t testing.TB, spec sandbox.Spec) sandbox.Sandbox {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), sandboxtest.Patience)
 	defer cancel()

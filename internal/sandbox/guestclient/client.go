@@ -27,6 +27,7 @@ var errClosed = errors.New("closed")
 type Client struct {
 	session *guestproto.Session
 	boot    guestproto.Boot
+	files   Files // nil: all goes through the session
 	door    func(world string, conn net.Conn)
 	doors   chan struct{} // a place for each open door
 
@@ -42,8 +43,13 @@ type Client struct {
 // New takes over conn, whose guest has said it is ready (AwaitReady), and brings it to life. door is
 // sandbox.Spec.Door. Close ends the session and closes conn; New has done so when it fails.
 func New(ctx context.Context, conn io.ReadWriteCloser, door func(string, net.Conn)) (*Client, error) {
+	return NewBounded(ctx, conn, door, guestproto.Bounds{})
+}
+
+// NewBounded is New for a VM that may be larger than what was asked for.
+func NewBounded(ctx context.Context, conn io.ReadWriteCloser, door func(string, net.Conn), bounds guestproto.Bounds) (*Client, error) {
 	c := attach(conn, door)
-	if err := c.start(ctx); err != nil {
+	if err := c.start(ctx, bounds); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -66,13 +72,13 @@ func attach(conn io.ReadWriteCloser, door func(string, net.Conn)) *Client {
 	return c
 }
 
-func (c *Client) start(ctx context.Context) error {
+func (c *Client) start(ctx context.Context, bounds guestproto.Bounds) error {
 	entropy := make([]byte, 64)
 	if _, err := rand.Read(entropy); err != nil {
 		return err
 	}
 	reply, err := c.call(ctx, guestproto.Request{Op: guestproto.OpStart, Start: &guestproto.Start{
-		Time: time.Now().UnixNano(), Entropy: entropy,
+		Time: time.Now().UnixNano(), Entropy: entropy, Bounds: bounds,
 	}}, nil)
 	if err != nil {
 		return err

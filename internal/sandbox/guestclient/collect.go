@@ -16,6 +16,7 @@ import (
 
 // collection reads one Collect stream.
 type collection struct {
+	world  *world
 	ctx    context.Context //nolint:containedctx // of one call
 	frames *guestproto.Frames
 	caps   policy.Artifacts
@@ -35,20 +36,25 @@ func (s sink) Unwrap() error { return s.error }
 // Collect takes what the step left in /workspace/out; see sandbox.World. The caps are enforced here too, whatever the
 // guest does with them.
 func (w *world) Collect(ctx context.Context, caps policy.Artifacts, put func(sandbox.Found, io.Reader) error) (sandbox.Collected, error) {
-	stream, done, err := w.client.open(ctx, guestproto.Request{Op: guestproto.OpCollect, World: w.id, Collect: &guestproto.Collect{Caps: caps}}, true)
+	req := guestproto.Collect{Caps: caps, Beside: w.client.files != nil}
+	stream, done, err := w.client.open(ctx, guestproto.Request{Op: guestproto.OpCollect, World: w.id, Collect: &req}, !req.Beside)
 	if err != nil {
 		return sandbox.Collected{}, err
 	}
 	defer done()
-	c := collection{ctx: ctx, frames: guestproto.NewFrames(stream), caps: caps, put: put}
+	c := collection{world: w, ctx: ctx, frames: guestproto.NewFrames(stream), caps: caps, put: put}
 	err = c.receive()
 	var refused *refusal
 	var mine sink
+	var away errAway
 	switch {
 	case err == nil, errors.As(err, &refused):
 		return c.got, err
 	case errors.As(err, &mine):
 		return c.got, mine.error
+	case errors.As(err, &away) && ctx.Err() == nil:
+		w.client.Fail(away.error)
+		return c.got, w.client.gone()
 	default:
 		return c.got, w.client.failed(ctx, err)
 	}
@@ -131,8 +137,15 @@ func (c *collection) file(head guestproto.FileHeader) error {
 	c.files++
 	c.bytes += head.Size
 	r := &fileReader{collection: c, left: head.Size}
+	var err error
+	if r.beside, err = c.fetch(head); err != nil {
+		return err
+	}
+	if r.beside != nil {
+		defer r.beside.Close()
+	}
 	found := sandbox.Found{Path: string(head.Path), Size: head.Size, ModTime: time.Unix(0, head.ModTime).UTC()}
-	err := c.put(found, r)
+	err = c.put(found, r)
 	switch {
 	case r.broken != nil:
 		return r.broken
@@ -151,6 +164,7 @@ func (c *collection) file(head guestproto.FileHeader) error {
 // fileReader is the body of one file: FrameData… and FrameFileEnd.
 type fileReader struct {
 	*collection
+	beside io.ReadCloser // nil: the bytes come in frames
 	rest   []byte
 	left   int64
 	done   bool
@@ -167,6 +181,9 @@ func (r *fileReader) Read(p []byte) (int, error) {
 			return 0, r.cut
 		case r.done:
 			return 0, io.EOF
+		}
+		if r.beside != nil && r.left > 0 {
+			return r.readBeside(p)
 		}
 		r.broken = r.fill()
 	}

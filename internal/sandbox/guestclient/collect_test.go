@@ -77,6 +77,7 @@ func TestCollectFromABadGuest(t *testing.T) {
 		"a total past the cap":  {all(one("a", strings.Repeat("x", 100)), one("b", strings.Repeat("x", 100)), one("c", strings.Repeat("x", 51))), "caps"},
 		"a size that overflows": {all(one("a", "x"), file(head("b", 1<<63-1))), "caps"},
 		"a file too many":       {all(one("a", ""), one("b", ""), one("c", ""), one("d", "")), "caps"},
+		"a file beside":         {file(guestproto.FileHeader{Path: []byte("f"), Size: 3, Beside: 1}), "where none can be"},
 		"a reason of its own":   {[]any{guestproto.FrameSkip, skipped("a", "joy said so")}, "cannot be"},
 		"a negative count":      {[]any{guestproto.FrameSkip, guestproto.FileHeader{Reason: "link", Count: -1}}, "cannot be"},
 		"a count with a path":   {[]any{guestproto.FrameSkip, guestproto.FileHeader{Path: []byte("a"), Reason: "link", Count: 1}}, "cannot be"},

@@ -101,7 +101,7 @@ func TestRunGivenUp(t *testing.T) {
 		go func() { _, _ = io.CopyN(io.Discard, guest, 40) }() // and then no more
 		c := attach(host, nil)
 		c.stuckWait = 200 * time.Millisecond
-		lost(t, c, c.start(short(t)), "nothing taken")
+		lost(t, c, c.start(short(t), guestproto.Bounds{}), "nothing taken")
 	})
 }
 

@@ -19,6 +19,7 @@ type world struct {
 	client  *Client
 	id      string
 	command atomic.Int64
+	brought atomic.Int64  // files sent beside the session
 	closing chan struct{} // closed when Close is first called
 	close   func() error
 }
@@ -69,23 +70,37 @@ func (w *world) Close(ctx context.Context) error {
 	}
 }
 
-// Put sends the files as one tar.
+// Put sends the files as one tar, but for large ones where there is a way beside the session.
 func (w *world) Put(ctx context.Context, dir string, files []sandbox.File) error {
+	at := w.bringLarge(ctx, files)
 	req := guestproto.Request{Op: guestproto.OpPut, World: w.id, Put: &guestproto.Put{Dir: dir}}
-	_, err := w.client.call(ctx, req, func(out io.Writer) error {
-		whole := bufio.NewWriterSize(out, guestproto.MaxChunk)
-		tw := tar.NewWriter(whole)
-		for _, f := range files {
-			if err := putOne(tw, f); err != nil {
-				return fmt.Errorf("sending %s: %w", f.Path, err)
-			}
-		}
-		if err := tw.Close(); err != nil {
-			return err
-		}
-		return whole.Flush()
-	})
+	body := func(out io.Writer) error { return writeTar(out, files, at) }
+	if req.Put.Beside = w.bringTar(ctx, files, at); req.Put.Beside != 0 {
+		body = nil
+	}
+	_, err := w.client.call(ctx, req, body)
 	return err
+}
+
+// writeTar writes the files; at has the numbers of those that were brought already.
+func writeTar(out io.Writer, files []sandbox.File, at map[int]int) error {
+	whole := bufio.NewWriterSize(out, guestproto.MaxChunk)
+	tw := tar.NewWriter(whole)
+	for i, f := range files {
+		var err error
+		if at[i] != 0 {
+			err = tw.WriteHeader(header(f, at[i]))
+		} else {
+			err = putOne(tw, f)
+		}
+		if err != nil {
+			return fmt.Errorf("sending %s: %w", f.Path, err)
+		}
+	}
+	if err := tw.Close(); err != nil {
+		return err
+	}
+	return whole.Flush()
 }
 
 func putOne(tw *tar.Writer, f sandbox.File) error {
@@ -94,8 +109,7 @@ func putOne(tw *tar.Writer, f sandbox.File) error {
 		return err
 	}
 	defer r.Close()
-	head := &tar.Header{Typeflag: tar.TypeReg, Name: f.Path, Mode: int64(f.Mode), Size: f.Size, Format: tar.FormatPAX}
-	if err := tw.WriteHeader(head); err != nil {
+	if err := tw.WriteHeader(header(f, 0)); err != nil {
 		return err
 	}
 	if _, err := io.Copy(tw, r); err != nil {

@@ -18,7 +18,7 @@ func testShares(t *testing.T, r *room) {
 	for name, script := range map[string]string{
 		"disk, in the workspace": `dd if=/dev/zero of=/workspace/big bs=1M count=1000`,
 		"disk, in the root":      `dd if=/dev/zero of=/etc/big bs=1M count=1000`,
-		"files":                  `mkdir many && cd many && seq 30000 | xargs touch`,
+		"files":                  `mkdir many && cd many && seq 32000 | xargs touch`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			other, w := r.world(t, sandboxWorld), r.world(t, sandboxWorld)

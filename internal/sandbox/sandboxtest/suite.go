@@ -48,6 +48,9 @@ func Run(t *testing.T, create Create, without ...string) {
 		}
 		t.Run(name, func(t *testing.T) { group(t, r) })
 	}
+	if slices.Contains(without, "sandbox") {
+		return
+	}
 	// Last: it boots a second VM and ends both.
 	t.Run("sandbox", func(t *testing.T) { testSandbox(t, r) })
 }

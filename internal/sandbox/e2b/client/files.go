@@ -63,23 +63,39 @@ func (d *Daemon) write(ctx context.Context, name string, r io.Reader, size int64
 // Download opens a file of the sandbox. The caller closes it; one that ends early is an error of Read. size is -1 when the
 // daemon does not say.
 func (d *Daemon) Download(ctx context.Context, name string) (r io.ReadCloser, size int64, err error) {
+	return d.DownloadFrom(ctx, name, 0)
+}
+
+// DownloadFrom is Download without the first from bytes; size is that of the rest.
+func (d *Daemon) DownloadFrom(ctx context.Context, name string, from int64) (r io.ReadCloser, size int64, err error) {
 	const op = "fetching a file from the sandbox"
 	query := url.Values{"path": {name}, "username": {d.user}}
+	want, head := http.StatusOK, map[string]string(nil)
+	if from > 0 {
+		want, head = http.StatusPartialContent, map[string]string{"Range": fmt.Sprintf("bytes=%d-", from)}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	resp, stop, err := d.send(ctx, op, http.MethodGet, "/files", query, nil, nil)
+	resp, stop, err := d.send(ctx, op, http.MethodGet, "/files", query, head, nil)
 	if err != nil {
 		cancel(nil)
 		return nil, 0, err
 	}
 	end := func() { cancel(nil); stop(); resp.Body.Close() }
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode != want {
 		defer end()
+		if resp.StatusCode == http.StatusOK {
+			return nil, 0, &Error{Op: op, Kind: ErrProtocol, Message: "a part was asked for, and all of the file came"}
+		}
 		data, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody))
 		return nil, 0, daemonError(op, resp, data)
 	}
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		end()
 		return nil, 0, &Error{Op: op, Kind: ErrProtocol, Message: "the file is encoded: " + said(enc)}
+	}
+	if from > 0 && !strings.HasPrefix(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", from)) {
+		end()
+		return nil, 0, &Error{Op: op, Kind: ErrProtocol, Message: "another part came than was asked for: " + said(resp.Header.Get("Content-Range"))}
 	}
 	return &download{newPaced(resp.Body, cancel), end}, resp.ContentLength, nil
 }

@@ -26,6 +26,8 @@ import (
 // host's root makes it, without controllers, so nothing bounds its memory.
 type Namespaces struct {
 	Profile string // of the image (tiny); full takes a gigabyte of memory for each machine, and one more for all
+	// NoOverlay makes the kernel answer, to who would cover a root with an overlay, that it knows no overlays.
+	NoOverlay bool
 }
 
 // firstID is the host's id of a machine's root, when the host's root makes it: ids that no Debian account has.
@@ -75,6 +77,9 @@ func (n Namespaces) Start(context.Context) (Machine, error) {
 	m := &namespace{control: ours, done: make(chan struct{}), cgroup: newCgroup()}
 	m.cmd = command(len(files) + 2)
 	m.cmd.ExtraFiles, m.cmd.Stderr, m.cmd.Env = files, &m.said, []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", fmt.Sprintf("ROOT_SIZE=%d", size+rootRoom)}
+	if n.NoOverlay {
+		m.cmd.Env = append(m.cmd.Env, "NO_OVERLAY=1")
+	}
 	if m.cgroup != nil {
 		m.cmd.SysProcAttr.UseCgroupFD, m.cmd.SysProcAttr.CgroupFD = true, int(m.cgroup.dir.Fd())
 	}

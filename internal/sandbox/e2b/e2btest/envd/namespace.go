@@ -38,6 +38,11 @@ func runNamespace() error {
 	if err := raiseLoopback(); err != nil {
 		return err
 	}
+	if os.Getenv("NO_OVERLAY") != "" {
+		if err := refuseOverlays(); err != nil {
+			return err
+		}
+	}
 	control := os.NewFile(fdControl, "control")
 	daemon, err := startDaemon(control)
 	if err != nil {

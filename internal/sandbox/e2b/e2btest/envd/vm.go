@@ -56,7 +56,7 @@ func bootVM() (*os.File, error) {
 		{"/sys", "sysfs", unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC},
 		{"/dev", "devtmpfs", unix.MS_NOSUID},
 	} {
-		if err := mountAt(m.kind, m.dir, m.kind, m.flags); err != nil {
+		if err := mountAt(m.kind, m.dir, m.kind, m.flags, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +74,7 @@ func bootVM() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mountAt(image, dirImage, "squashfs", unix.MS_RDONLY); err != nil {
+	if err := mountAt(image, dirImage, "squashfs", unix.MS_RDONLY, ""); err != nil {
 		return nil, err
 	}
 	path, err := device("/sys/class/virtio-ports/*/name", "joy")
@@ -89,11 +89,11 @@ func bootVM() (*os.File, error) {
 	return port, err
 }
 
-func mountAt(source, dir, kind string, flags uintptr) error {
+func mountAt(source, dir, kind string, flags uintptr, data string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := unix.Mount(source, dir, kind, flags, ""); err != nil {
+	if err := unix.Mount(source, dir, kind, flags, data); err != nil {
 		return fmt.Errorf("mounting %s: %w", dir, err)
 	}
 	return nil
@@ -135,7 +135,7 @@ func settle(now int64) error {
 	if err != nil {
 		return err
 	}
-	if err := mountAt(scratch, dirNext, "ext4", unix.MS_NOATIME); err != nil {
+	if err := mountAt(scratch, dirNext, "ext4", unix.MS_NOATIME, "prjquota"); err != nil {
 		return err
 	}
 	if err := copyTree(dirImage, dirNext); err != nil {
