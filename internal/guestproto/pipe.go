@@ -12,7 +12,7 @@ import (
 const (
 	// PipeWindow bounds what a pipe holds of one direction: bytes that the other end has not said to have, and as many
 	// that it has and nobody has read.
-	PipeWindow = 2 << 20
+	PipeWindow = 1 << 20
 	// pipeBatch is how much goes into one Write of a carrier, which may be a request that costs a trip.
 	pipeBatch = 128 << 10
 	// gatherTime lies between two batches of which the second is small. What comes after a pause goes at once; of what
