@@ -24,6 +24,8 @@ type box struct {
 	spec      sandbox.Spec
 	container string
 	scratch   *disk
+	task      containerd.Task
+	asked     bool // for a task
 	wire      *wire
 	info      sandbox.Info
 	short     []string // what the VM has less of than the plan asks for

@@ -102,8 +102,17 @@ func (b *box) create(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
 		err = cause
 	}
-	return errors.Join(err, b.end(ctx))
+	ended := b.end(ctx)
+	if ended == nil && b.asked && b.task == nil {
+		// containerd may still have been at it, and a shim that was on its way shows late.
+		time.Sleep(lateShim)
+		ended = b.end(ctx)
+	}
+	return errors.Join(err, ended)
 }
+
+// lateShim is how long after a failed request for a task its shim is looked for.
+const lateShim = time.Second
 
 // bootID names this boot of this machine's kernel (random(4)).
 func bootID() (string, error) {

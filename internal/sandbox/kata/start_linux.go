@@ -49,10 +49,12 @@ func (b *box) start(ctx context.Context, img containerd.Image) error {
 	if err != nil {
 		return err
 	}
+	b.asked = true
 	task, err := c.NewTask(within(ctx), b.streams(dir))
 	if err != nil {
 		return fmt.Errorf("making the VM: %w", err)
 	}
+	b.task = task
 	exit, err := task.Wait(within(context.WithoutCancel(ctx)))
 	if err != nil {
 		return fmt.Errorf("watching the VM: %w", err)
@@ -138,6 +140,11 @@ func (w *wire) Read(p []byte) (int, error)  { return w.out.Read(p) }
 func (w *wire) Write(p []byte) (int, error) { return w.in.Write(p) }
 func (w *wire) Close() error                { return errors.Join(w.in.Close(), w.out.Close()) }
 
+// leaveInput has the shim end the guest's input when joy's end of it is closed, as it is when joy dies. containerd's own shim
+// would hold the pipe open itself, and stops at once; Kata's answers when the pipe has ended, and goes on to wait for that
+// though nobody waits for the answer.
+func (b *box) leaveInput(ctx context.Context) { _ = b.task.CloseIO(ctx, containerd.WithStdinCloser) }
+
 // connect waits for the guest and brings it to life.
 func (b *box) connect(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { b.wire.Close() })
@@ -150,6 +157,7 @@ func (b *box) connect(ctx context.Context) error {
 		b.wire.Close()
 		return b.withLastWords(fmt.Errorf("waiting for the guest: %w", errors.Join(ctx.Err(), err)))
 	}
+	go b.leaveInput(within(context.WithoutCancel(ctx)))
 	if b.scratch != nil { // mounted by now
 		_ = b.scratch.Close()
 	}
