@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,8 +114,8 @@ metadata: {joy.entry: wait.sh}
 It waits.
 `
 
-// killed begins a run whose one step waits, and kills joy under it.
-func (c *cluster) killed(t *testing.T) *agent {
+// waiting is an agent whose one step waits.
+func (c *cluster) waiting(t *testing.T) *agent {
 	t.Helper()
 	a := c.agent(t, "repo-report", "tiny")
 	require.NoError(t, os.RemoveAll(a.dir))
@@ -123,6 +124,37 @@ func (c *cluster) killed(t *testing.T) *agent {
 	a.write("skills/wait/SKILL.md", wait)
 	a.write("skills/wait/wait.sh", "#!/bin/sh\necho up\nsleep 1000\n")
 	a.run("build", "-q")
+	return a
+}
+
+// What keeps a VM from being made ends the run with the code of whose matter it is, and a ledger that is whole.
+func TestNoVMInKata(t *testing.T) {
+	a := newCluster(t).waiting(t)
+	for name, tc := range map[string]struct {
+		env, says string
+		code      int
+	}{
+		"containerd is down":         {"JOY_CONTAINERD=" + filepath.Join(a.dir, "none.sock"), "containerd does not answer", 6},
+		"the handler is missing":     {"JOY_KATA_RUNTIME=io.containerd.kata-absent.v2", "is not installed", 6},
+		"a runtime that makes no VM": {"JOY_KATA_RUNTIME=io.containerd.crun.v2", "share this machine's kernel", 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := *a
+			b.t, b.env = t, append(slices.Clone(a.env), tc.env)
+			code, _, words := b.try("run", "-q", "--jsonl")
+			require.Equal(t, tc.code, code, words)
+			require.Contains(t, words, tc.says)
+			b.run("ledger", "verify")
+			b = *a
+			b.leftNothing()
+		})
+	}
+}
+
+// killed begins a run and kills joy under its step.
+func (c *cluster) killed(t *testing.T) *agent {
+	t.Helper()
+	a := c.waiting(t)
 	cmd := exec.CommandContext(t.Context(), a.joy, "run", "--jsonl")
 	cmd.Dir, cmd.Env = a.dir, a.env
 	out, err := cmd.StdoutPipe()
