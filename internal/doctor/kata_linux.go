@@ -92,8 +92,10 @@ func (k Kata) device(id, path, fix string) Check {
 
 func (k Kata) images(about kata.About) Check {
 	if len(about.Images) == 0 {
-		return Check{"kata-image", k.bad(), "containerd's namespace " + kata.Namespace + " has no image",
-			"joy image export base --format oci -o base.oci.tar && sudo ctr -n " + kata.Namespace + " images import base.oci.tar"}
+		return Check{
+			"kata-image", k.bad(), "containerd's namespace " + kata.Namespace + " has no image",
+			"joy image export base --format oci -o base.oci.tar && sudo ctr -n " + kata.Namespace + " images import base.oci.tar",
+		}
 	}
 	var names []string
 	for _, i := range about.Images {
