@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/containerd/containerd/v2/core/leases"
 	"github.com/containerd/errdefs"
 	"github.com/containerd/errdefs/pkg/errgrpc"
+	"golang.org/x/sys/unix"
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/sandbox"
@@ -70,11 +72,15 @@ func (s *store) remove(ctx context.Context, container string) error {
 		return fmt.Errorf("removing the snapshot: %w", err)
 	}
 	err = s.LeasesService().Delete(ctx, leases.Lease{ID: container}, leases.SynchronousDelete)
-	if err != nil && !errdefs.IsNotFound(err) {
+	if err != nil && !errdefs.IsNotFound(err) && !noSpace(err) {
 		return fmt.Errorf("removing the lease: %w", err)
 	}
 	return nil
 }
+
+// noSpace says whether containerd could not write, for which it has no code. By then nothing is left that the lease held, and
+// the lease has an end of its own.
+func noSpace(err error) bool { return strings.Contains(err.Error(), unix.ENOSPC.Error()) }
 
 // endTask kills the task, waits for its end and deletes it, by which the shim ends the VM.
 func (s *store) endTask(ctx context.Context, container string) error {
