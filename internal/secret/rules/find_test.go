@@ -60,6 +60,7 @@ func TestWhatIsNoSecret(t *testing.T) {
 		"a commit":              "commit " + random(1, 40, hexa) + "\n",
 		"a digest named a key":  "cache_key: sha256:" + random(2, 64, hexa) + "\napi_key = \"" + random(3, 64, hexa) + "\"\n",
 		"a UUID of a token":     "token_id = 014df517-39d1-4453-b7b3-9930c563627d\nkey=\"0b21c5f8-77aa-4e7c-9d5c-4a66b4e5c7a1\"\n",
+		"a module":              "github.com/docker/docker-credential-helpers v0.9.3 h1:gAm/VtF9wgqJMoxzT3Gj5p4AqIjCBS4wrsOh9yRqcz8=\n",
 		"an issue":              "https://linear.app/acme/issue/ENG-42/fix-the-key-of-abc123\n",
 		"the next page":         `{"items":[],"nextPageToken":"` + random(4, 40, alnum) + `","sort_key":"` + random(5, 20, alnum) + `"}`,
 		"an example of AWS":     "AKI" + "AIOSFODNN7EXAMPLE\n",
