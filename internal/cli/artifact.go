@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/joystream-ai/joy/internal/term"
+
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
@@ -99,10 +101,10 @@ func newArtifactListCmd(a *app) *cobra.Command {
 func (a *app) showLeft(left leftovers) error {
 	t := a.out.newTable("STEP", "NAME", "SIZE", "SHA256", "KIND")
 	for _, art := range left.Artifacts {
-		t.row(plain(art.Step, art.Name, sizeText(art.Bytes), firstDigits(art.SHA256), art.Media)...)
+		t.row(plain(art.Step, art.Name, term.Size(art.Bytes), firstDigits(art.SHA256), art.Media)...)
 	}
 	for _, q := range left.Quarantined {
-		cells := plain(q.Step, q.Name, sizeText(q.Bytes), "", "quarantined: "+q.why())
+		cells := plain(q.Step, q.Name, term.Size(q.Bytes), "", "quarantined: "+q.why())
 		cells[4].style = &a.out.warn
 		t.row(cells...)
 	}
@@ -112,7 +114,7 @@ func (a *app) showLeft(left leftovers) error {
 			cells[1].text = fmt.Sprintf("(%d more)", s.Count)
 		}
 		if s.Bytes != nil {
-			cells[2].text = sizeText(*s.Bytes)
+			cells[2].text = term.Size(*s.Bytes)
 		}
 		cells[4].style = &a.out.warn
 		t.row(cells...)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/joystream-ai/joy/internal/term"
+
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/fault"
@@ -60,7 +62,7 @@ func (a *app) buildImage(ctx context.Context, o image.Options) error {
 	if a.json {
 		return a.printJSON(imageJSONOf(img, true))
 	}
-	err = a.out.Printf("%s %s %s", img.Manifest.Profile, img.Digest(), sizeText(img.Size()))
+	err = a.out.Printf("%s %s %s", img.Manifest.Profile, img.Digest(), term.Size(img.Size()))
 	return err
 }
 

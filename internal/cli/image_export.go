@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/joystream-ai/joy/internal/term"
+
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/fault"
@@ -64,7 +66,7 @@ func (a *app) exportImage(ctx context.Context, name, file string, o image.Export
 	if a.json {
 		return a.printJSON(imageFileJSON{"joy.image-exported/1", img.Digest(), o.Format, file, size})
 	}
-	err = a.out.Printf("%s %s %s %s", img.Manifest.Profile, img.Digest(), file, sizeText(size))
+	err = a.out.Printf("%s %s %s %s", img.Manifest.Profile, img.Digest(), file, term.Size(size))
 	return err
 }
 
@@ -145,6 +147,6 @@ func (a *app) importImage(ctx context.Context, file string) error {
 		j.Schema = "joy.image-imported/1"
 		return a.printJSON(j)
 	}
-	err = a.out.Printf("%s %s %s", m.Profile, m.Digest, sizeText(done.Image.Size()))
+	err = a.out.Printf("%s %s %s", m.Profile, m.Digest, term.Size(done.Image.Size()))
 	return err
 }

@@ -94,9 +94,9 @@ func phaseLine(p image.Progress, took time.Duration) string {
 	line := term.Line(p.Phase)
 	switch {
 	case p.Total > 0:
-		line += fmt.Sprintf("  %s of %s", sizeText(p.Done), sizeText(p.Total))
+		line += fmt.Sprintf("  %s of %s", term.Size(p.Done), term.Size(p.Total))
 	case p.Done > 0:
-		line += "  " + sizeText(p.Done)
+		line += "  " + term.Size(p.Done)
 	}
 	if took >= time.Second {
 		line += "  " + took.Truncate(time.Second).String()

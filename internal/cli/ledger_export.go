@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/joystream-ai/joy/internal/term"
+
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/build"
@@ -129,7 +131,7 @@ func (a *app) ledgerExport(args []string, format export.Format, seal, out string
 	case a.json:
 		return a.printJSON(exportedJSON{"joy.ledger-exported/1", v.Run, string(v.State), format.Name, out, size})
 	}
-	return a.out.Printf("%s tells run %s as %s, %s", out, v.Run, format.Name, sizeText(size))
+	return a.out.Printf("%s tells run %s as %s, %s", out, v.Run, format.Name, term.Size(size))
 }
 
 // exportTo reads the ledger again, and refuses one that is no longer what was judged.

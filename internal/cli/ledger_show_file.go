@@ -70,7 +70,7 @@ func (a *app) ledgerBundleFile(args []string, name string) error {
 	if err != nil {
 		return err
 	}
-	a.say("%s as run %s had it: %s, mode %s, sha256:%s", term.Line(found.path), run.ID, sizeText(found.file.Size), found.file.Mode, found.file.SHA256)
+	a.say("%s as run %s had it: %s, mode %s, sha256:%s", term.Line(found.path), run.ID, term.Size(found.file.Size), found.file.Mode, found.file.SHA256)
 	if a.out.tty {
 		_, err = a.out.Write(body)
 	} else {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/joystream-ai/joy/internal/term"
+
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/artifact"
@@ -110,6 +112,6 @@ func (a *app) writePage(run *page.Page, rec page.Record, out string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "%s %s\n", out, sizeText(size))
+	_, err = fmt.Fprintf(a.out, "%s %s\n", out, term.Size(size))
 	return err
 }

@@ -4,11 +4,11 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // leads are the members that say most about an entry; they come first, without their names.
@@ -100,26 +100,13 @@ func valueText(key string, value any) string {
 		case "ms":
 			return (time.Duration(n) * time.Millisecond).String()
 		case "bytes", "memory", "disk", "up", "down":
-			return sizeText(n)
+			return term.Size(n)
 		}
 	}
 	if m, ok := value.(map[string]any); ok {
 		if n, ok := m["bytes"].(int64); ok { // a body: its size says enough
-			return sizeText(n)
+			return term.Size(n)
 		}
 	}
 	return longDigest.ReplaceAllString(fieldText(value), "$1…")
-}
-
-// sizeText writes bytes with a binary unit and at most one decimal.
-func sizeText(n int64) string {
-	if n < 1<<10 {
-		return strconv.FormatInt(n, 10) + " B"
-	}
-	size, units := float64(n), []string{"KiB", "MiB", "GiB", "TiB", "PiB"}
-	unit := ""
-	for size >= 1<<10 && len(units) > 0 {
-		size, unit, units = size/(1<<10), units[0], units[1:]
-	}
-	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', 1, 64), ".0") + " " + unit
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"testing"
 
+	"github.com/joystream-ai/joy/internal/term"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
@@ -54,6 +56,6 @@ func TestSizeText(t *testing.T) {
 	for n, want := range map[int64]string{
 		-1: "-1 B", 0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 48213: "47.1 KiB", 2 << 30: "2 GiB", 1<<53 - 1: "8 PiB",
 	} {
-		require.Equal(t, want, sizeText(n))
+		require.Equal(t, want, term.Size(n))
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // imageJSON is one image in a document. Size is in bytes.
@@ -59,7 +60,7 @@ func (a *app) printImages(images []image.Image, damaged []*fault.Error) error {
 		if i.Current {
 			mark = cell{"current", &a.out.good}
 		}
-		t.row(append(plain(i.Profile, i.Digest, i.Arch, i.Kernel, sizeText(i.Size)), mark)...)
+		t.row(append(plain(i.Profile, i.Digest, i.Arch, i.Kernel, term.Size(i.Size)), mark)...)
 	}
 	return t.print()
 }
@@ -67,7 +68,7 @@ func (a *app) printImages(images []image.Image, damaged []*fault.Error) error {
 func (a *app) printImage(img image.Image) error {
 	m := img.Manifest
 	_, err := fmt.Fprintf(a.out, "%s %s\n%s, kernel %s, rules %d, %s\n%s\n\n",
-		m.Profile, m.Digest, m.Arch, m.Kernel, m.Rules, sizeText(img.Size()), img.Dir)
+		m.Profile, m.Digest, m.Arch, m.Kernel, m.Rules, term.Size(img.Size()), img.Dir)
 	if err != nil {
 		return err
 	}

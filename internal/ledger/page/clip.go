@@ -93,7 +93,7 @@ func (k *endsOf) text() text {
 		tail = tail[end+1:]
 	}
 	left += int64(len(k.head)-len(head)) + int64(len(k.tail)-len(tail))
-	return text{Head: head, Tail: string(tail), Left: sizeText(left) + " not shown"}
+	return text{Head: head, Tail: string(tail), Left: term.Size(left) + " not shown"}
 }
 
 // claim is what a ledger says of bytes that lie elsewhere.
@@ -147,7 +147,7 @@ func (r *room) show(c claim, head, tail int, open func() (io.ReadCloser, error))
 		return text{Problem: problem}
 	}
 	if !looksLikeText(k.head) {
-		return text{Problem: fmt.Sprintf("not shown: %s that are not text", sizeText(k.total))}
+		return text{Problem: fmt.Sprintf("not shown: %s that are not text", term.Size(k.total))}
 	}
 	t := r.fit(k.text())
 	if c.cut && t.Problem == "" {

@@ -12,6 +12,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/joystream-ai/joy/internal/term"
+
 	_ "golang.org/x/image/webp" // the fourth of them
 )
 
@@ -73,7 +75,7 @@ func (r *room) preview(c claim, open func() (io.ReadCloser, error)) (*picture, t
 // picture makes an image of bytes, or says why not.
 func (r *room) picture(format string, b []byte, total int64) (*picture, string) {
 	if int64(len(b)) != total || total > maxImage {
-		return nil, fmt.Sprintf("no preview: an image of more than %s", sizeText(maxImage))
+		return nil, fmt.Sprintf("no preview: an image of more than %s", term.Size(maxImage))
 	}
 	conf, found, err := image.DecodeConfig(bytes.NewReader(b))
 	switch {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/ledger/account"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // view turns what was collected into what the templates print.
@@ -164,7 +165,7 @@ func (v *view) head() headView {
 		if len(h.Files) < maxListed {
 			m, _ := files[name].(map[string]any)
 			given, _ := m["name"].(string)
-			h.Files = append(h.Files, fact{Name: line(name), Value: strings.TrimSpace(line(given) + "  " + sizeText(claimOf(m).bytes))})
+			h.Files = append(h.Files, fact{Name: line(name), Value: strings.TrimSpace(line(given) + "  " + term.Size(claimOf(m).bytes))})
 		}
 	}
 	return h
@@ -194,7 +195,7 @@ func (v *view) facts() []fact {
 		memory, _ := m.requested.Int("memory")
 		disk, _ := m.requested.Int("disk")
 		if cpus > 0 {
-			add("Machine", fmt.Sprintf("%s · %s memory · %s disk", counted(int(cpus), "CPU"), sizeText(memory), sizeText(disk)))
+			add("Machine", fmt.Sprintf("%s · %s memory · %s disk", counted(int(cpus), "CPU"), term.Size(memory), term.Size(disk)))
 		}
 		list = append(list, fact{Name: "Image", Value: line(e.String("image")), Code: true})
 	}

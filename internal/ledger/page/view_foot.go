@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 type artifactView struct {
@@ -38,7 +40,7 @@ func (v *view) artifactList() artifactList {
 			Digest: line(c.sha256), At: since(v.p.first.Time, e.Time), Reason: line(e.String("reason")),
 		}
 		if c.bytes > 0 || e.Type == "artifact.stored" {
-			av.Size = sizeText(c.bytes)
+			av.Size = term.Size(c.bytes)
 		}
 		if a.step != nil {
 			av.Href = fmt.Sprintf("#s%d", a.step.n)
@@ -87,7 +89,7 @@ func (v *view) foot() footView {
 		if h.denied {
 			row.Answer, row.Class = "denied", failed
 		} else {
-			row.Up, row.Down = sizeText(h.up), sizeText(h.down)
+			row.Up, row.Down = term.Size(h.up), term.Size(h.down)
 		}
 		out.Hosts = append(out.Hosts, row)
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 type itemView struct {
@@ -166,7 +167,7 @@ func (v *view) ends(it *item) (list []string) {
 	case "egress.closed":
 		up, _ := e.Int("up")
 		down, _ := e.Int("down")
-		list = append(list, "↑ "+sizeText(up)+"  ↓ "+sizeText(down))
+		list = append(list, "↑ "+term.Size(up)+"  ↓ "+term.Size(down))
 	}
 	return append(list, lasted(it.start, it.end))
 }
@@ -212,7 +213,7 @@ func (v *view) command(it *item, out *itemView) {
 		b := body{Name: "Command", Text: v.room.fit(text{Head: cmd})}
 		whole, _ := it.start.Int("bytes")
 		if rest := whole - int64(len(cmd)); rest > 0 && utf8.ValidString(cmd) && b.Text.Problem == "" {
-			b.Text.Left = sizeText(rest) + " not shown"
+			b.Text.Left = term.Size(rest) + " not shown"
 		}
 		out.Bodies = append(out.Bodies, b)
 	}
@@ -237,6 +238,6 @@ func (v *view) command(it *item, out *itemView) {
 			}
 			return v.rec.Output(it.step.id, it.nth, stream)
 		}
-		out.Bodies = append(out.Bodies, body{stream, sizeText(c.bytes), v.room.show(c, maxOutputHead, maxOutputTail, open)})
+		out.Bodies = append(out.Bodies, body{stream, term.Size(c.bytes), v.room.show(c, maxOutputHead, maxOutputTail, open)})
 	}
 }

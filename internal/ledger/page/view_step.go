@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // body is text that belongs to something, such as what a command printed.
@@ -108,12 +109,12 @@ func (v *view) scripts(s *step) []body {
 
 func (v *view) script(name string, f plan.File) body {
 	c := claim{bytes: f.Size, sha256: "sha256:" + f.SHA256}
-	return body{"Script " + line(name), sizeText(f.Size), v.room.show(c, maxScript, 0, v.opener(c.sha256))}
+	return body{"Script " + line(name), term.Size(f.Size), v.room.show(c, maxScript, 0, v.opener(c.sha256))}
 }
 
 // object shows a value that is kept by its digest.
 func (v *view) object(name string, c claim) body {
-	b := body{Name: name, Note: sizeText(c.bytes)}
+	b := body{Name: name, Note: term.Size(c.bytes)}
 	k := &endsOf{heads: maxBody}
 	if b.Text.Problem = v.room.load(k, c, v.opener(c.sha256)); b.Text.Problem != "" {
 		return b

@@ -45,19 +45,6 @@ func wholeRunes(s string) string {
 	return s
 }
 
-// sizeText writes bytes with a binary unit and at most one decimal.
-func sizeText(n int64) string {
-	if n < 1<<10 {
-		return strconv.FormatInt(n, 10) + " B"
-	}
-	size, units := float64(n), []string{"KiB", "MiB", "GiB", "TiB", "PiB"}
-	unit := ""
-	for size >= 1<<10 && len(units) > 0 {
-		size, unit, units = size/(1<<10), units[0], units[1:]
-	}
-	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', 1, 64), ".0") + " " + unit
-}
-
 // took writes a length of time as a person reads it at a glance.
 func took(d time.Duration) string {
 	switch {
@@ -103,7 +90,7 @@ func valueText(key string, v any) string {
 		case "ms":
 			return took(time.Duration(min(v, 1<<40)) * time.Millisecond)
 		case "bytes", "memory", "disk", "up", "down":
-			return sizeText(v)
+			return term.Size(v)
 		}
 		return strconv.FormatInt(v, 10)
 	case bool:
@@ -116,7 +103,7 @@ func valueText(key string, v any) string {
 		return clip(strings.Join(parts, ", "))
 	case map[string]any:
 		if n, ok := v["bytes"].(int64); ok {
-			return sizeText(n)
+			return term.Size(n)
 		}
 		parts := make([]string, 0, len(v))
 		for _, name := range slices.Sorted(maps.Keys(v)) {
