@@ -115,3 +115,10 @@ func (w *world) collectBeside(c *collector, host io.Reader) error {
 	_, _ = io.Copy(io.Discard, host) // an error is the session's end
 	return nil
 }
+
+// laid waits until what an earlier collect laid out has lost its other name, which its host has ended before: a command
+// of the world sees its own files alone.
+func (w *world) laid() {
+	w.laying.Lock()
+	w.laying.Unlock() //nolint:staticcheck // nothing is done while it is held
+}

@@ -17,6 +17,7 @@ const pipeSize = 64 << 10
 // under it; every other ending is a frame. A command is in a cgroup of its own, so that killing it is killing all that
 // it started. stopped is closed when nobody reads the frames any more, and then the command is killed.
 func (w *world) run(req guestproto.Run, frames *guestproto.Frames, stopped <-chan struct{}) error {
+	w.laid()
 	k, err := w.kits.take()
 	if err != nil {
 		return err
