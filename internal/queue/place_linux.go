@@ -195,7 +195,10 @@ func read(name string) (t ticket, held bool, err error) {
 	defer f.Close()
 	switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
 	case err == nil:
-		return t, false, os.Remove(name)
+		if err := os.Remove(name); !errors.Is(err, os.ErrNotExist) {
+			return t, false, err
+		}
+		return t, false, nil // it was given back after it was opened
 	case !errors.Is(err, unix.EWOULDBLOCK):
 		return t, false, err
 	}

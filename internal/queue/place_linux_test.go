@@ -2,6 +2,8 @@ package queue
 
 import (
 	"context"
+	"crypto/rand"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,7 +61,7 @@ func TestRest(t *testing.T) {
 	require.NoError(t, err)
 	defer f.Close()
 	require.NoError(t, os.Remove(f.Name()))
-	_, err = f.Write(make([]byte, 3*mib))
+	_, err = io.CopyN(f, rand.Reader, 3*mib) // no file system keeps it in less
 	require.NoError(t, err)
 	require.NoError(t, f.Sync())
 	cmd := exec.CommandContext(t.Context(), "sleep", "60")
@@ -72,4 +74,20 @@ func TestRest(t *testing.T) {
 
 	gone := ticket{Need: Need{512 * mib, 512 * mib}}
 	require.Equal(t, Need{640 * mib, 512 * mib}, gone.rest(), "what cannot be seen counts as unused")
+}
+
+// A place is given back without the lock, and so at any moment of another's look at it.
+func TestGivenBackDuringALook(t *testing.T) {
+	q := &Queue{Dir: t.TempDir()}
+	for range 1000 {
+		p := &place{queue: q, ticket: ticket{Run: "a"}}
+		require.NoError(t, p.take())
+		left := make(chan error, 1)
+		go func() { left <- p.leave() }()
+		for len(left) == 0 {
+			_, err := q.others("b")
+			require.NoError(t, err)
+		}
+		require.NoError(t, <-left)
+	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // patience bounds every wait for another process.
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // part is what a process of a test is told to do.
 type part struct {
@@ -124,12 +124,17 @@ func (p *player) silent() {
 func (p *player) end() {
 	p.t.Helper()
 	require.NoError(p.t, p.stdin.Close())
+	for line := range p.lines {
+		require.Fail(p.t, "it goes on", line)
+	}
 	require.NoError(p.t, p.cmd.Wait())
 }
 
 func (p *player) kill() {
 	p.t.Helper()
 	require.NoError(p.t, p.cmd.Process.Kill())
+	for range p.lines { // until its end, so that Wait takes nothing from the reader
+	}
 	_ = p.cmd.Wait() // its status is "killed"
 }
 
