@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -44,18 +45,21 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 
 // Waiting is no work of the agent: neither the run's time limit nor a step's has begun.
 func TestWaitingIsNotTheAgentsTime(t *testing.T) {
-	r := newRig(t, script("a"))
-	r.Plan.Policy.Timeout, r.Plan.Steps[0].Timeout = policy.Duration(2*time.Second), policy.Duration(2*time.Second)
-	left := false
-	r.Admit = func(ctx context.Context, waiting func(string)) (func(), error) {
-		_, limited := ctx.Deadline()
-		require.False(t, limited)
-		waiting("2 VMs run")
-		return func() { left = r.vm.destroys.Load() == 1 }, nil
-	}
-	require.Equal(t, Succeeded, r.finished(t).Status)
-	require.Equal(t, []string{"run.started", "run.waiting", "run.resumed", "step.started a"}, r.story()[:4])
-	require.True(t, left, "the place is given back when the VM is gone")
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, script("a"))
+		r.Plan.Policy.Timeout, r.Plan.Steps[0].Timeout = policy.Duration(time.Second), policy.Duration(time.Second)
+		left := false
+		r.Admit = func(ctx context.Context, waiting func(string)) (func(), error) {
+			_, limited := ctx.Deadline()
+			require.False(t, limited)
+			waiting("2 VMs run")
+			time.Sleep(time.Hour) // of the bubble's clock
+			return func() { left = r.vm.destroys.Load() == 1 }, nil
+		}
+		require.Equal(t, Succeeded, r.finished(t).Status)
+		require.Equal(t, []string{"run.started", "run.waiting", "run.resumed", "step.started a"}, r.story()[:4])
+		require.True(t, left, "the place is given back when the VM is gone")
+	})
 }
 
 func TestNoPlaceIsTaken(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -21,16 +22,17 @@ func hang(s *scene) (sandbox.Result, error) {
 	return sandbox.Result{}, s.ctx.Err()
 }
 
+// In a bubble a limit falls when all that the run does has come to its wait, however slow the machine is.
 func TestTimeLimits(t *testing.T) {
-	const short = policy.Duration(30 * time.Millisecond)
+	const limit = policy.Duration(30 * time.Millisecond)
 	for name, tc := range map[string]struct {
 		set  func(r *rig)
 		want string
 	}{
-		"of a step":  {func(r *rig) { r.Plan.Steps[0].Timeout = short }, "the step took longer than 30ms"},
-		"of the run": {func(r *rig) { r.Plan.Policy.Timeout = short }, "the run took longer than 30ms"},
+		"of a step":  {func(r *rig) { r.Plan.Steps[0].Timeout = limit }, "the step took longer than 30ms"},
+		"of the run": {func(r *rig) { r.Plan.Policy.Timeout = limit }, "the run took longer than 30ms"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		inBubble(t, name, func(t *testing.T) {
 			r := newRig(t, script("slow"), script("next", "slow"))
 			tc.set(r)
 			r.on("slow", hang)
@@ -49,21 +51,28 @@ func TestTimeLimits(t *testing.T) {
 	}
 }
 
+func inBubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
 // The run's limit also falls between steps: then it is no step's failure.
 func TestTimeLimitBetweenSteps(t *testing.T) {
-	r := newRig(t, script("a"), script("b", "a"))
-	r.Plan.Policy.Timeout = policy.Duration(30 * time.Millisecond)
-	r.on("a", func(s *scene) (sandbox.Result, error) {
-		<-s.ctx.Done() // the command had just ended by itself
-		s.print("{}")
-		return sandbox.Result{}, nil
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, script("a"), script("b", "a"))
+		r.Plan.Policy.Timeout = policy.Duration(30 * time.Millisecond)
+		r.on("a", func(s *scene) (sandbox.Result, error) {
+			<-s.ctx.Done() // the command had just ended by itself
+			s.print("{}")
+			return sandbox.Result{}, nil
+		})
+		out := r.finished(t)
+		require.Equal(t, Succeeded, out.step("a").Status)
+		require.Equal(t, Failed, out.Status)
+		require.True(t, out.Failure.Timeout)
+		require.Empty(t, out.Failure.Step)
+		require.Equal(t, "the run was ended first", r.one(t, "step.skipped").String("reason"))
 	})
-	out := r.finished(t)
-	require.Equal(t, Succeeded, out.step("a").Status)
-	require.Equal(t, Failed, out.Status)
-	require.True(t, out.Failure.Timeout)
-	require.Empty(t, out.Failure.Step)
-	require.Equal(t, "the run was ended first", r.one(t, "step.skipped").String("reason"))
 }
 
 func TestInterrupt(t *testing.T) {
@@ -144,14 +153,16 @@ func TestBootIsNotTheStepsTime(t *testing.T) {
 
 // A boot that takes too long ends with the run.
 func TestBootEndsWithTheRun(t *testing.T) {
-	r := newRig(t, script("a"))
-	r.Plan.Policy.Timeout = policy.Duration(30 * time.Millisecond)
-	r.vm.create = func(ctx context.Context, _ sandbox.Spec) error {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	out := r.finished(t)
-	require.Equal(t, fault.Agent, out.Failure.Kind)
-	require.True(t, out.Failure.Timeout)
-	require.Equal(t, false, r.one(t, "sandbox.destroyed").Data["booted"])
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, script("a"))
+		r.Plan.Policy.Timeout = policy.Duration(30 * time.Millisecond)
+		r.vm.create = func(ctx context.Context, _ sandbox.Spec) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		out := r.finished(t)
+		require.Equal(t, fault.Agent, out.Failure.Kind)
+		require.True(t, out.Failure.Timeout)
+		require.Equal(t, false, r.one(t, "sandbox.destroyed").Data["booted"])
+	})
 }

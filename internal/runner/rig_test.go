@@ -104,7 +104,7 @@ func (r *rig) run(t testing.TB, ctx context.Context) Outcome { //nolint:revive /
 // requireNoMoreThan waits for goroutines that are about to end; nothing tells when they have.
 func requireNoMoreThan(t testing.TB, goroutines int) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			all := make([]byte, 1<<20)
 			require.Fail(t, "goroutines are left", "%s", all[:runtime.Stack(all, true)])

@@ -65,7 +65,7 @@ func TestSetupFails(t *testing.T) {
 			fault.Platform, false, "keeping what setup wrote: no space left",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		inBubble(t, name, func(t *testing.T) {
 			r := newSetupRig(t, script("a"), script("b", "a"))
 			tc.set(r)
 			out := r.run(t, t.Context())
