@@ -99,13 +99,20 @@ func (c *child) reason() error {
 	}
 	select {
 	case <-c.exited:
-		if c.status == nil {
-			return errors.New("it ended")
+	case <-c.lines.over:
+		// Its output ends a little before it is reaped, and on a busy machine more than a little.
+		select {
+		case <-c.exited:
+		case <-time.After(grace):
+			return nil
 		}
-		return fmt.Errorf("it ended: %w", c.status)
-	case <-time.After(100 * time.Millisecond): // its output ends a little before it is reaped
+	case <-time.After(250 * time.Millisecond): // what broke may be its input alone, so far
 		return nil
 	}
+	if c.status == nil {
+		return errors.New("it ended")
+	}
+	return fmt.Errorf("it ended: %w", c.status)
 }
 
 // last is the end of what it wrote to stderr, and of what it wrote to stdout that was no message.

@@ -281,9 +281,12 @@ func (c *Connection) fail(s *session, err error, doing string) error {
 		e.Kind, e.Err = fault.Consent, fmt.Errorf("it answered %d: the credential is missing or refused", s.wire.refused.Load())
 	}
 	if s != nil && s.child != nil {
-		// Giving up closes its input, and then it ends: that is not why.
-		if reason := s.child.reason(); reason != nil && !errors.Is(err, errSilent) {
-			e.Err = reason
+		// Giving up closes its input, and then it ends: that is not why. Nor is there another reason for what it said.
+		var said *jsonrpc.Error
+		if !errors.Is(err, errSilent) && !errors.As(err, &said) {
+			if reason := s.child.reason(); reason != nil {
+				e.Err = reason
+			}
 		}
 		if said := s.child.last(); len(said) > 0 {
 			if c.cfg.Secrets != nil {

@@ -20,6 +20,9 @@ import (
 	"github.com/joystream-ai/joy/internal/secret"
 )
 
+// patience bounds every wait for another process.
+const patience = 3 * time.Minute
+
 // server is one that may do what the tests' scripts do; what confinement keeps from it is another test's.
 func server(t *testing.T, argv ...string) *Connection {
 	t.Helper()
@@ -50,6 +53,7 @@ func TestBadServers(t *testing.T) {
 		"not there":       {argv: []string{"no-such-program"}, want: []string{"no-such-program", "not found"}},
 		"no program":      {argv: []string{"./README.md"}, want: []string{"not found"}},
 		"exits at once":   {argv: []string{"sh", "-c", "echo why >&2; exit 3"}, want: []string{"exit status 3", "last words: why"}},
+		"exits slowly":    {argv: []string{"sh", "-c", "exec >&-; sleep 0.5; echo why >&2; exit 3"}, want: []string{"exit status 3", "last words: why"}},
 		"ends quietly":    {argv: []string{"true"}, want: []string{"it ended"}},
 		"prints garbage":  {argv: []string{"sh", "-c", "echo hello; echo '{}'; exec sleep 0.2"}, want: []string{"last words: hello"}},
 		"same cursor":     {own: "same cursor", want: []string{`cursor "again"`}},
@@ -86,7 +90,7 @@ func TestSilentServer(t *testing.T) {
 			require.ErrorContains(t, err, "no answer within 10s")
 			require.ErrorContains(t, err, argv[0])
 			require.NotContains(t, hintOf(err), "fetching")
-			require.Less(t, time.Since(begun), StartLimit+10*time.Second)
+			require.Less(t, time.Since(begun), StartLimit+time.Minute)
 		})
 	}
 }
@@ -117,17 +121,29 @@ func TestNothingIsLeft(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	c := server(t, "sh", "-c", `sleep 1000 & echo $! >>`+pids+`; trap '' TERM; "$0" server:plain & echo $! >>`+pids+`; wait`, self)
 	// The background child has no input: sh gives it /dev/null. Nobody answers.
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	var list []string
+	seen := make(chan struct{})
+	go func() {
+		defer close(seen)
+		defer cancel()
+		for len(list) < 2 && ctx.Err() == nil {
+			b, _ := os.ReadFile(pids) // not there yet
+			list = strings.Fields(string(b))
+			time.Sleep(time.Millisecond)
+		}
+	}()
 	_, _, err = c.Tools(ctx)
 	require.Error(t, err)
-	b, err := os.ReadFile(pids)
-	require.NoError(t, err)
-	list := strings.Fields(string(b))
+	cancel()
+	<-seen
 	require.Len(t, list, 2)
-	for _, pid := range list {
-		state, err := os.ReadFile("/proc/" + pid + "/stat")
-		require.True(t, err != nil || strings.Contains(string(state), ") Z "), "%s still runs: %s", pid, state)
+	for _, pid := range list { // what is killed is gone when the kernel has come to it
+		require.Eventually(t, func() bool {
+			state, err := os.ReadFile("/proc/" + pid + "/stat")
+			return err != nil || strings.Contains(string(state), ") Z ")
+		}, patience, time.Millisecond, "%s still runs", pid)
 	}
 }
 
@@ -210,9 +226,11 @@ func TestCheck(t *testing.T) {
 
 func TestCallThatNeverEnds(t *testing.T) {
 	c := odd(t, "never")
+	_, _, err := c.Tools(t.Context())
+	require.NoError(t, err, "its start is none of the call's time")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err := c.Call(ctx, "act", nil, false)
+	_, err = c.Call(ctx, "act", nil, false)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.ErrorIs(t, err, ErrUnknown)
 }

@@ -17,13 +17,15 @@ type lines struct {
 	in    *bufio.Reader
 	noise io.Writer
 	rest  []byte
+	ended sync.Once
+	over  chan struct{} // closed when the output has ended
 
 	mu  sync.Mutex
 	err error // why it was given up
 }
 
 func newLines(f *os.File, noise io.Writer) *lines {
-	return &lines{file: f, in: bufio.NewReaderSize(f, 64<<10), noise: noise}
+	return &lines{file: f, in: bufio.NewReaderSize(f, 64<<10), noise: noise, over: make(chan struct{})}
 }
 
 func (l *lines) Read(b []byte) (int, error) {
@@ -37,6 +39,7 @@ func (l *lines) Read(b []byte) (int, error) {
 			}
 		}
 		if err != nil && len(l.rest) == 0 {
+			l.ended.Do(func() { close(l.over) })
 			return 0, err
 		}
 	}
