@@ -212,13 +212,8 @@ func (p *process) explain(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	// The channel closes a little before the process is reaped.
-	select {
-	case <-p.exited:
-		if p.status != nil {
-			err = fmt.Errorf("%w (QEMU: %w)", err, p.status)
-		}
-	case <-time.After(200 * time.Millisecond):
+	if p.ends() && p.status != nil {
+		err = fmt.Errorf("%w (QEMU: %w)", err, p.status)
 	}
 	if said := p.tail.String(); said != "" {
 		err = fmt.Errorf("%w; the VM's last words: %s", err, said)
@@ -227,6 +222,39 @@ func (p *process) explain(err error) error {
 		err = fmt.Errorf("%w: %w", sandbox.ErrLost, err)
 	}
 	return &fault.Error{Kind: fault.Platform, Msg: "local VM", Err: err}
+}
+
+// A process whose channel has closed is given a moment to begin its end, and one that has begun it longer to be reaped: on
+// a busy host that may take seconds.
+const (
+	endMoment = 200 * time.Millisecond
+	reapLimit = 10 * time.Second
+)
+
+// ends waits until the process is reaped, if it has ended or is about to.
+func (p *process) ends() bool {
+	for _, limit := range []time.Duration{endMoment, reapLimit} {
+		select {
+		case <-p.exited:
+			return true
+		case <-time.After(limit):
+		}
+		if !exiting(p.pid) {
+			break
+		}
+	}
+	return false
+}
+
+// exiting reports whether a process is on its way out, or gone (PF_EXITING of proc(5), stat field 9, of linux/sched.h).
+func exiting(pid int) bool {
+	const pfExiting = 0x4
+	fields, err := statFields(pid)
+	if err != nil {
+		return true
+	}
+	flags, err := strconv.ParseUint(fields[6], 10, 32)
+	return err == nil && flags&pfExiting != 0
 }
 
 // tail keeps the last lines of what QEMU and the VM's console print, and hands the first ones on.
