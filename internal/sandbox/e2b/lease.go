@@ -8,11 +8,12 @@ import (
 	"github.com/joystream-ai/joy/internal/sandbox/e2b/client"
 )
 
-// keepLease extends the lease as long as the box lives. An extension that fails for now is no loss: there are two more
-// before the lease ends, and the sandbox is gone only when E2B says so.
+// keepLease extends the lease as long as the box lives. An extension that fails for now is no loss: it is tried again
+// and again while the lease lasts, and the sandbox is gone only when E2B says so.
 func (b *box) keepLease(lease time.Duration) {
 	limit, extended, last := false, false, time.Time{}
-	for sleep(b.life, lease/3) {
+	for pause := lease / 3; sleep(b.life, pause); {
+		pause = lease / 3
 		if !limit {
 			err := b.provider.Client.SetEnd(b.life, b.id, lease)
 			extended = err == nil
@@ -22,6 +23,8 @@ func (b *box) keepLease(lease time.Duration) {
 				return
 			case errors.Is(err, client.ErrRefused):
 				limit = true // it may live no longer than the account allows
+			case err != nil:
+				pause = lease / 12
 			}
 		}
 		s, err := b.provider.Client.Get(b.life, b.id)
