@@ -88,10 +88,18 @@ func (c *carrier) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// lastWords is how long the daemon may take to tell how joy-guest ended, when it is known that it has.
+const lastWords = 5 * time.Second
+
 // ended is the end of the carrier's process. One that finds no guest to speak to will not find it later.
 func (c *carrier) ended(end *client.End) error {
 	said := c.said.String()
 	if strings.Contains(said, "reaching the guest") {
+		select {
+		case <-c.box.lost: // for a reason that says more
+		case <-c.ctx.Done():
+		case <-time.After(lastWords):
+		}
 		c.box.gone(fmt.Errorf("joy-guest is not there any more: %s", said))
 		return fmt.Errorf("%w: %w", guestproto.ErrGone, c.box.reason())
 	}
