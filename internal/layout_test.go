@@ -36,9 +36,9 @@ var house = []room{
 	{3, "sandbox/e2b/e2btest", "sandbox/microvm sandbox image image/squashfs policy fault"},                                      // an E2B for tests
 	{3, "sandbox/e2b", "sandbox sandbox/guestclient sandbox/e2b/client image guestproto fault"},                                  // a sandbox at E2B
 	{3, "sandbox/kata", "sandbox sandbox/guestclient sandbox/scratch image guestproto policy fault"},                             // a container that is a VM, through containerd
-	{3, "sandbox/kata/katatest", "image"}, // a containerd for tests
-	{3, "sandbox/microvm", "sandbox sandbox/guestclient sandbox/scratch image guestproto policy digest thread fault"}, // a QEMU machine of joy's own
-	{3, "replay", "connection ledger/account ledger/verify plan digest fault"},                                        // a run answered from the record of another
+	{3, "sandbox/kata/katatest", "image thread"},                                                                                 // a containerd for tests
+	{3, "sandbox/microvm", "sandbox sandbox/guestclient sandbox/scratch image guestproto policy digest thread fault"},            // a QEMU machine of joy's own
+	{3, "replay", "connection ledger/account ledger/verify plan digest fault"},                                                   // a run answered from the record of another
 	{3, "model/anthropic", "model"},                               // Anthropic's wire
 	{3, "model/openai", "model"},                                  // OpenAI's, and of those who speak as it does
 	{3, "sandbox/sim", "sandbox policy fault"},                    // nothing happens, symbolically
@@ -54,14 +54,14 @@ var house = []room{
 
 	{2, "operator", "signature plan policy digest fault"}, // what the machine's owner lets any plan do
 	{2, "trust", "agent plan secret state digest fault"},  // what a user allowed a project to start, contact and be given
-	{2, "model", "fault"},                             // the contract of a model provider
-	{2, "model/modeltest", ""},                        // a model provider, for tests
-	{2, "mcptest", "plan digest"},                     // a server of tools, for tests
-	{2, "connection", "secret thread digest fault"},   // an outside service, kept at arm's length
-	{2, "queue", "state policy fault"},                // who may have a VM now
-	{2, "sandbox", "policy fault"},                    // the contract of a VM
-	{2, "secret", "secret/rules policy digest fault"}, // names to values, late and for one origin; the scrubber
-	{2, "state", "fault"},                             // .joy and the index of live runs
+	{2, "model", "fault"},                                 // the contract of a model provider
+	{2, "model/modeltest", ""},                            // a model provider, for tests
+	{2, "mcptest", "plan digest"},                         // a server of tools, for tests
+	{2, "connection", "secret thread digest fault"},       // an outside service, kept at arm's length
+	{2, "queue", "state policy fault"},                    // who may have a VM now
+	{2, "sandbox", "policy fault"},                        // the contract of a VM
+	{2, "secret", "secret/rules policy digest fault"},     // names to values, late and for one origin; the scrubber
+	{2, "state", "fault"},                                 // .joy and the index of live runs
 
 	{1, "ledger/export", "ledger/verify plan notekey digest fault term"}, // ledgers in the formats of other tools
 	{1, "freeze", "ledger/verify plan fault"},                            // a script of what a model did

@@ -65,7 +65,7 @@ func pipes(t *testing.T, cut func(number int) int) (host, guest *Pipe, used func
 		ours, theirs := net.Pipe()
 		go func() { _ = guest.Carry(theirs, 0, nil) }()
 		return &line{Conn: ours, left: cut(n)}, nil
-	}, 10*time.Second)
+	}, soon)
 	t.Cleanup(func() { host.Close(); guest.Close() })
 	return host, guest, func() int { mu.Lock(); defer mu.Unlock(); return count }
 }

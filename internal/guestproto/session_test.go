@@ -210,10 +210,12 @@ func TestSessionEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			host, guest, opened := pair(t)
+			quiet := begin(t, host, "", false)
+			accepted(t, opened)
 			st := begin(t, host, "", false)
 			peer := accepted(t, opened)
 			ended := make(chan error, 3)
-			go func() { _, err := st.Read(make([]byte, 1)); ended <- err }()
+			go func() { _, err := quiet.Read(make([]byte, 1)); ended <- err }()
 			go func() { _, err := st.Write(make([]byte, 2*HostWindow)); ended <- err }()
 			go func() { _, err := peer.Write(make([]byte, 2*HostWindow)); ended <- err }()
 			end(host, guest)

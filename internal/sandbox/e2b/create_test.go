@@ -5,6 +5,7 @@ package e2b
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -145,10 +146,14 @@ func TestCancelledCreate(t *testing.T) {
 	// While the request is under way.
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
-	r.server.Fault(e2btest.Fault{On: e2btest.Create, Times: 1, Do: e2btest.Delay(200 * time.Millisecond)})
-	spec.Started = func(string) error { time.AfterFunc(50*time.Millisecond, cancel); return nil }
-	r.looking = 2 * time.Second
+	hits := r.server.Fault(e2btest.Fault{On: e2btest.Create, Times: 1, Do: func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		cancel()
+		next.ServeHTTP(w, req)
+	}})
+	spec.Started = nil
 	_, err = r.Create(ctx, spec)
-	require.Error(t, err)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, sandbox.ErrAlive)
+	require.Equal(t, 1, hits())
 	require.Empty(t, r.server.Sandboxes())
 }

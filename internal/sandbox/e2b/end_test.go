@@ -5,6 +5,8 @@ package e2b
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,27 +41,43 @@ func TestDestroyIsVerified(t *testing.T) {
 
 // A sandbox that nobody extends ends by itself; a living joy keeps it.
 func TestLease(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	r := newRig(t, e2btest.Options{})
-	r.lease = 6 * time.Second
+	r.lease = 9 * time.Second
+	extended := r.extensions(4) // which take longer than one lease
 	sb := r.create(t, r.spec())
 	select {
 	case <-sb.Lost():
 		require.Fail(t, "lost", "%v", sb.Err())
-	case <-time.After(8 * time.Second):
+	case <-extended:
 	}
+	require.Len(t, r.server.Sandboxes(), 1)
 	sb.(*box).cancel(nil) // as a joy that was killed
 	gone := func() bool { return len(r.server.Sandboxes()) == 0 }
-	require.Eventually(t, gone, 10*time.Second, 100*time.Millisecond)
+	require.Eventually(t, gone, time.Minute, 100*time.Millisecond)
+}
+
+// extensions is closed when the server has been asked for so many that no other fault was meant for.
+func (r *rig) extensions(n int) <-chan struct{} {
+	done, asked := make(chan struct{}), atomic.Int64{}
+	r.server.Fault(e2btest.Fault{On: e2btest.SetTimeout, Do: func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		next.ServeHTTP(w, req)
+		if asked.Add(1) == int64(n) {
+			close(done)
+		}
+	}})
+	return done
 }
 
 // The account's own limit on a sandbox's life is told for what it is.
 func TestLongestLife(t *testing.T) {
-	r := newRig(t, e2btest.Options{Longest: 4 * time.Second})
-	r.lease = 3 * time.Second
+	t.Parallel()
+	r := newRig(t, e2btest.Options{Longest: 15 * time.Second})
+	r.lease = 6 * time.Second
 	sb := r.create(t, r.spec())
 	select {
 	case <-sb.Lost():
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		require.Fail(t, "it lives")
 	}
 	require.ErrorIs(t, sb.Err(), sandbox.ErrLost)
@@ -70,7 +88,7 @@ func TestLongestLife(t *testing.T) {
 func TestReap(t *testing.T) {
 	r := newRig(t, e2btest.Options{})
 	make := func(tags map[string]string) string {
-		s, err := r.Client.Create(t.Context(), client.CreateRequest{Template: "base", Lease: time.Minute, Metadata: tags})
+		s, err := r.Client.Create(t.Context(), client.CreateRequest{Template: "base", Lease: time.Hour, Metadata: tags})
 		require.NoError(t, err)
 		return s.ID
 	}

@@ -69,7 +69,8 @@ type fake struct {
 	conn    net.Conn
 	scripts map[guestproto.Op]script
 	killed  atomic.Int64
-	deaf    atomic.Bool // it takes what the host says and does not understand it
+	handled chan struct{} // a token for each request that it has done with, its stream closed
+	deaf    atomic.Bool   // it takes what the host says and does not understand it
 }
 
 // ears are the fake's end of the channel.
@@ -91,7 +92,7 @@ func newFake(t *testing.T, scripts map[guestproto.Op]script) (*fake, net.Conn) {
 	t.Helper()
 	settles(t)
 	host, guest := net.Pipe()
-	f := &fake{conn: guest, scripts: scripts}
+	f := &fake{conn: guest, scripts: scripts, handled: make(chan struct{}, 100)}
 	f.session = guestproto.NewSession(ears{guest, f}, false, func(st *guestproto.Stream) { go f.handle(st) })
 	go f.session.Serve()
 	t.Cleanup(func() { f.session.Close() })
@@ -99,7 +100,13 @@ func newFake(t *testing.T, scripts map[guestproto.Op]script) (*fake, net.Conn) {
 }
 
 func (f *fake) handle(stream net.Conn) {
-	defer stream.Close()
+	defer func() {
+		stream.Close()
+		select {
+		case f.handled <- struct{}{}:
+		default: // nobody looks at so many
+		}
+	}()
 	var req guestproto.Request
 	if guestproto.ReadMessage(stream, &req) != nil {
 		return
@@ -123,7 +130,6 @@ func dial(t *testing.T, scripts map[guestproto.Op]script, door func(string, net.
 	f, host := newFake(t, scripts)
 	c, err := New(t.Context(), host, door)
 	require.NoError(t, err)
-	c.killGrace, c.stuckWait = 200*time.Millisecond, 200*time.Millisecond
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	return f, c
 }
@@ -165,6 +171,7 @@ func lost(t *testing.T, c *Client, err error, why string) {
 	require.ErrorIs(t, err, sandbox.ErrLost)
 }
 
+// short is for what never comes; that it may end before the call has begun must not matter.
 func short(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

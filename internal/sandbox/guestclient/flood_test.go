@@ -91,6 +91,9 @@ func dialStalled(t *testing.T) (*fake, *Client, sandbox.World) {
 		}), io.Discard)
 	}()
 	<-stalled
+	for range 2 { // the start and the world: streams 1 and 3 have ended
+		<-f.handled
+	}
 	t.Cleanup(func() { close(release) })
 	return f, c, w
 }

@@ -25,7 +25,7 @@ func FuzzHost(f *testing.F) {
 	f.Add(recorded(f, exchange, frames(guestproto.FrameStdout, "out", guestproto.FrameExit, guestproto.Exit{Code: 1})))
 	f.Add(recorded(f, exchange, frames(guestproto.FrameError, guestproto.Reply{Error: "no"})))
 	f.Fuzz(func(t *testing.T, said []byte) {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), soon)
 		defer cancel()
 		c, err := New(ctx, &tape{said: bytes.NewReader(said), closed: make(chan struct{})}, func(world string, conn net.Conn) {
 			if world != "step" {
@@ -107,7 +107,7 @@ func (t *tape) Close() error {
 // recorded is what an honest guest says in an exchange.
 func recorded(f *testing.F, talk func(context.Context, testing.TB, *Client), run script) []byte {
 	host, guest := net.Pipe()
-	var said bytes.Buffer
+	kept := &recorder{Conn: guest}
 	fk := &fake{conn: guest, scripts: map[guestproto.Op]script{
 		guestproto.OpRun: run, guestproto.OpCollect: frames(all(one("a", "x"), []any{guestproto.FrameSkip, skipped("b", "link")}, end)...),
 		guestproto.OpPut: func(req guestproto.Request, stream net.Conn) {
@@ -115,22 +115,32 @@ func recorded(f *testing.F, talk func(context.Context, testing.TB, *Client), run
 			answer(guestproto.Reply{})(req, stream)
 		},
 	}}
-	fk.session = guestproto.NewSession(&recorder{Conn: guest, said: &said}, false, func(st *guestproto.Stream) { go fk.handle(st) })
+	fk.session = guestproto.NewSession(kept, false, func(st *guestproto.Stream) { go fk.handle(st) })
 	go fk.session.Serve()
 	c, err := New(f.Context(), host, nil)
 	require.NoError(f, err)
 	talk(f.Context(), f, c)
 	require.NoError(f, c.Close())
 	fk.session.Close()
-	return said.Bytes()
+	return kept.said()
 }
 
+// recorder keeps what goes through a connection, also after its session has ended: streams are still being closed then.
 type recorder struct {
 	net.Conn
-	said *bytes.Buffer
+	mu  sync.Mutex
+	all []byte
 }
 
 func (r *recorder) Write(b []byte) (int, error) {
-	r.said.Write(b)
+	r.mu.Lock()
+	r.all = append(r.all, b...)
+	r.mu.Unlock()
 	return r.Conn.Write(b)
+}
+
+func (r *recorder) said() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.Clone(r.all)
 }

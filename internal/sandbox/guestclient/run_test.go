@@ -65,14 +65,20 @@ func TestRunGivenUp(t *testing.T) {
 			frames(guestproto.FrameExit, guestproto.Exit{Code: 137, Signal: "SIGKILL"})(guestproto.Request{}, stream)
 		}
 	}
+	// during gives a ctx that ends once the guest has begun what it does.
+	during := func(t *testing.T, run script) (context.Context, script) {
+		ctx, cancel := context.WithCancel(t.Context())
+		return ctx, func(req guestproto.Request, stream net.Conn) { cancel(); run(req, stream) }
+	}
 	t.Run("the guest kills it", func(t *testing.T) {
 		killed := make(chan struct{})
-		f, c, w := dialWorld(t, map[guestproto.Op]script{guestproto.OpRun: obeys(killed), guestproto.OpKill: func(req guestproto.Request, s net.Conn) {
+		ctx, run := during(t, obeys(killed))
+		f, c, w := dialWorld(t, map[guestproto.Op]script{guestproto.OpRun: run, guestproto.OpKill: func(req guestproto.Request, s net.Conn) {
 			close(killed)
 			answer(guestproto.Reply{})(req, s)
 		}})
-		_, err := w.Run(short(t), sleep, io.Discard, io.Discard)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
+		_, err := w.Run(ctx, sleep, io.Discard, io.Discard)
+		require.ErrorIs(t, err, context.Canceled)
 		require.EqualValues(t, 1, f.killed.Load())
 		require.NoError(t, c.Err())
 	})
@@ -84,13 +90,21 @@ func TestRunGivenUp(t *testing.T) {
 			require.NoError(t, c.Err(), "the other worlds go on")
 		})
 		t.Run("the guest "+name+" and does not answer", func(t *testing.T) {
+			ctx, run := during(t, run)
 			_, c, w := dialWorld(t, map[guestproto.Op]script{guestproto.OpRun: run, guestproto.OpKill: silent})
-			_, err := w.Run(short(t), sleep, io.Discard, io.Discard)
+			c.killGrace = 200 * time.Millisecond
+			_, err := w.Run(ctx, sleep, io.Discard, io.Discard)
 			lost(t, c, err, "has not answered an order to kill")
 		})
 		t.Run("the guest "+name+" and lies", func(t *testing.T) {
-			_, c, w := dialWorld(t, map[guestproto.Op]script{guestproto.OpRun: run})
-			_, err := w.Run(short(t), sleep, io.Discard, io.Discard)
+			ctx, run := during(t, run)
+			var c *Client
+			kill := func(req guestproto.Request, stream net.Conn) {
+				c.killGrace = 200 * time.Millisecond // from here on: the answer itself may take its time
+				answer(guestproto.Reply{})(req, stream)
+			}
+			_, c, w := dialWorld(t, map[guestproto.Op]script{guestproto.OpRun: run, guestproto.OpKill: kill})
+			_, err := w.Run(ctx, sleep, io.Discard, io.Discard)
 			lost(t, c, err, "a killed command has not ended")
 		})
 	}
@@ -98,10 +112,11 @@ func TestRunGivenUp(t *testing.T) {
 		settles(t)
 		host, guest := net.Pipe()
 		defer guest.Close()
-		go func() { _, _ = io.CopyN(io.Discard, guest, 40) }() // and then no more
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _, _ = io.CopyN(io.Discard, guest, 40); cancel() }() // and then no more
 		c := attach(host, nil)
 		c.stuckWait = 200 * time.Millisecond
-		lost(t, c, c.start(short(t), guestproto.Bounds{}), "nothing taken")
+		lost(t, c, c.start(ctx, guestproto.Bounds{}), "nothing taken")
 	})
 }
 

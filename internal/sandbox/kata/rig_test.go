@@ -4,6 +4,7 @@ package kata
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 
@@ -39,9 +40,12 @@ func newRig(t testing.TB) *rig {
 	return r
 }
 
+// runID is of this process: what another finds of its own tests on the same machine is none of ours.
+var runID = fmt.Sprintf("20261129-180300-%06x", os.Getpid()&0xffffff)
+
 func (r *rig) spec() sandbox.Spec {
 	return sandbox.Spec{
-		Run: "20261129-180300-abcdef", Image: r.image, Isolation: "any", Start: "any", CPUs: 2,
+		Run: runID, Image: r.image, Isolation: "any", Start: "any", CPUs: 2,
 		Memory: sandboxtest.Memory, Disk: sandboxtest.Disk,
 	}
 }
@@ -63,7 +67,7 @@ func (r *rig) nothingLeft(t testing.TB) {
 	left, err := r.Orphans(context.Background(), func(string) bool { return false })
 	require.NoError(t, err)
 	require.Empty(t, left)
-	pid, name := processOf("joy-20261129-180300-abcdef")
+	pid, name := processOf(containerPrefix + runID)
 	require.Zero(t, pid, name)
 	names, err := os.ReadDir(r.Dir())
 	if err == nil {

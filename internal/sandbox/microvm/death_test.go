@@ -133,12 +133,20 @@ func TestCreateIsGivenUp(t *testing.T) {
 	p, spec := testProvider(t)
 	t.Run("while it boots", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
+		spec := spec
+		spec.Start = "cold"
 		var id string
 		spec.Started = func(started string) error {
 			id = started
 			require.True(t, Alive(id))
-			time.AfterFunc(300*time.Millisecond, cancel) // somewhere in the boot, which takes seconds
-			return nil
+			pid, _, err := parseID(id)
+			go func() { // somewhere in the boot, which takes far more
+				for Alive(started) && cpuTime(pid) < 50*time.Millisecond {
+					time.Sleep(time.Millisecond)
+				}
+				cancel()
+			}()
+			return err
 		}
 		_, err := p.Create(ctx, spec)
 		require.ErrorIs(t, err, context.Canceled)
@@ -168,7 +176,7 @@ func TestJoyDies(t *testing.T) {
 		select {}
 	}
 	joy := exec.Command(os.Args[0], "-test.run", "^TestJoyDies$")
-	joy.Env = append(os.Environ(), keepsVM+"="+p.Scratch)
+	joy.Env = append(os.Environ(), keepsVM+"="+p.Scratch, "TMPDIR="+t.TempDir()) // a test that is killed leaves its own
 	joy.Stderr = os.Stderr
 	out, err := joy.StdoutPipe()
 	require.NoError(t, err)
@@ -197,7 +205,7 @@ func TestJoyDiesAlone(t *testing.T) {
 		select {}
 	}
 	joy := exec.Command(os.Args[0], "-test.run", "^TestJoyDiesAlone$")
-	joy.Env = append(os.Environ(), keepsVM+"=1")
+	joy.Env = append(os.Environ(), keepsVM+"=1", "TMPDIR="+t.TempDir())
 	joy.Stderr = os.Stderr
 	out, err := joy.StdoutPipe()
 	require.NoError(t, err)

@@ -3,7 +3,6 @@ package sandboxtest
 import (
 	"context"
 	"io"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,8 +11,9 @@ import (
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
 
-// inTime is how long a command that is over, or killed, may take to return.
-const inTime = 15 * time.Second
+// inTime is how long a command that is over, or killed, may take to return: far less than what it would take by itself, and
+// far more than it takes on a busy machine.
+const inTime = time.Minute
 
 // tree starts processes of every kind that tries to outlive its command: a child, a session of its own, a daemon.
 const tree = `sleep 1001 & setsid sleep 1002 & (setsid sh -c 'sleep 1003 & sleep 1004' &) ; `
@@ -135,18 +135,26 @@ func testKill(t *testing.T, r *room) {
 	})
 
 	t.Run("close leaves no process in the VM", func(t *testing.T) {
-		// The only number that one world sees of all others is the last of /proc/loadavg's pair: tasks of the VM.
-		// It falls back to what it was before.
+		// The only number that one world sees of all others is the last of /proc/loadavg's pair: tasks of the VM. It rises
+		// with them and falls back. Where the kernel is not the VM's own, others' tasks are in it, and one look may mislead.
 		look := r.world(t, sandboxWorld)
-		tasks := func() string {
-			return strings.TrimSpace(look.sh(t, `cut -d' ' -f4 /proc/loadavg | cut -d/ -f2`))
+		tasks := func() int { return atoi(t, look.sh(t, `cut -d' ' -f4 /proc/loadavg | cut -d/ -f2`)) }
+		const many, looks = 60, 5
+		for try := range looks {
+			before := tasks()
+			w := r.world(t, sandboxWorld)
+			w.sh(t, `for i in $(seq 60); do setsid sleep 1000 & done; echo`)
+			with := tasks()
+			require.NoError(t, w.Close(t.Context()))
+			after := tasks()
+			for limit := time.Now().Add(inTime / looks); after > with-many/2 && time.Now().Before(limit); {
+				after = tasks()
+			}
+			if with > before+many/2 && after <= with-many/2 {
+				return
+			}
+			t.Logf("look %d: %d tasks, with %d more %d, after their end %d", try, before, many, with, after)
 		}
-		const many = 40
-		before := atoi(t, tasks())
-		w := r.world(t, sandboxWorld)
-		w.sh(t, `for i in $(seq 40); do setsid sleep 1000 & done; echo`)
-		require.Greater(t, atoi(t, tasks()), before+many/2)
-		require.NoError(t, w.Close(t.Context()))
-		require.Eventually(t, func() bool { return atoi(t, tasks()) < before+many/2 }, inTime, 100*time.Millisecond)
+		require.Fail(t, "processes of a closed world are left")
 	})
 }

@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"testing"
 
@@ -76,22 +77,27 @@ func testShares(t *testing.T, r *room) {
 	})
 
 	t.Run("processor", func(t *testing.T) {
-		// Thirty busy processes beside one: the one gets about as much as all of them.
+		// Thirty busy processes beside one: the one gets about as much as all of them, and is done with its work long before
+		// one of the thirty would be with a quarter of that. Were all alike, the quarter would be done first.
 		w, other := r.world(t, sandboxWorld), r.world(t, sandboxWorld)
-		const work = `i=0; while [ $i -lt 15000 ]; do i=$((i+1)); done`
-		quiet := other.run(t, shell(work)).Duration
+		const work = `i=0; while [ $i -lt %d ]; do i=$((i+1)); done`
+		hogs := w.start(t, `for i in $(seq 29); do while :; do :; done & done; echo up; wait`)
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		up := &watch{want: "up\n", found: make(chan struct{})}
+		defer cancel()
+		up, quarter := &watch{want: "up\n", found: make(chan struct{})}, make(chan error, 1)
 		go func() {
-			_, err := w.Run(ctx, shell(`for i in $(seq 30); do while :; do :; done & done; echo up; wait`), up, io.Discard)
-			ended <- err
+			_, err := w.Run(ctx, shell(`echo up; `+fmt.Sprintf(work, 15000/4)), up, io.Discard)
+			quarter <- err
 		}()
 		<-up.found
-		beside := other.run(t, shell(work)).Duration
+		t.Logf("beside thirty: %s", other.run(t, shell(fmt.Sprintf(work, 15000))).Duration)
+		select {
+		case err := <-quarter:
+			require.Fail(t, "thirty take what is another world's", "%v", err)
+		default:
+		}
 		cancel()
-		require.ErrorIs(t, <-ended, context.Canceled)
-		t.Logf("alone %s, beside thirty %s", quiet, beside)
-		require.Less(t, beside, 10*quiet)
+		require.ErrorIs(t, <-quarter, context.Canceled)
+		require.ErrorIs(t, hogs(), context.Canceled)
 	})
 }

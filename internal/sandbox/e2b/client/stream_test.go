@@ -137,18 +137,24 @@ func TestRefusedStreams(t *testing.T) {
 func TestSilence(t *testing.T) {
 	hold := make(chan struct{})
 	d := daemon(t, func(w http.ResponseWriter, r *http.Request) {
-		streams(started(7), stdout("x"))(w, r)
+		streams(started(7), stdout("x"), stdout("y"))(w, r)
 		<-hold
 	})
 	t.Cleanup(func() { close(hold) })
-	d.silence = 50 * time.Millisecond
 	s, err := d.Start(t.Context(), Start{Cmd: "x"})
 	require.NoError(t, err)
 	defer s.Close()
-	out, _, err := drain(s)
+	require.Equal(t, silence, s.limit)
+	ev, err := s.Next()
+	require.NoError(t, err)
+	require.Equal(t, "x", string(ev.Stdout))
+	s.limit = 50 * time.Millisecond // each envelope begins the wait anew
+	ev, err = s.Next()
+	require.NoError(t, err)
+	require.Equal(t, "y", string(ev.Stdout))
+	_, err = s.Next()
 	require.ErrorIs(t, err, ErrCut)
 	require.ErrorContains(t, err, "nothing was heard")
-	require.Equal(t, "x", string(out))
 }
 
 func TestCancel(t *testing.T) {

@@ -71,7 +71,7 @@ func (c *cgroup) remove() {
 	}
 	c.dir.Close()
 	_ = os.WriteFile(filepath.Join(c.path, "cgroup.kill"), []byte("1"), 0)
-	for deadline := time.Now().Add(endPatience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(endPatience / 4); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		removeBelow(c.path)
 		if err := unix.Rmdir(c.path); err == nil || errors.Is(err, unix.ENOENT) {
 			return

@@ -107,26 +107,29 @@ func TestNeverPaused(t *testing.T) {
 }
 
 func TestLease(t *testing.T) {
-	k := talk(t, Options{Longest: 100 * time.Second})
-	b := k.create(`{"templateID":"base","timeout":30}`)
-	left := func() time.Duration {
-		return k.Sandboxes()[0].End.Sub(k.Sandboxes()[0].Started).Round(10 * time.Second)
-	}
+	const longest = 1000 * time.Second
+	k := talk(t, Options{Longest: longest})
+	b := k.create(`{"templateID":"base","timeout":600}`)
+	end := func() time.Time { return k.Sandboxes()[0].End }
 	at := "/sandboxes/" + b.ID
-	is(t, 204, k.api("POST", at+"/timeout", `{"timeout":60}`))
-	require.Equal(t, 60*time.Second, left())
-	is(t, 204, k.api("POST", at+"/timeout", `{"timeout":20}`)) // shortens
-	require.Equal(t, 20*time.Second, left())
-	is(t, 204, k.api("POST", at+"/refreshes", `{"duration":15}`)) // does not
-	require.Equal(t, 20*time.Second, left())
-	is(t, 204, k.api("POST", at+"/refreshes", `{"duration":40}`))
-	require.Equal(t, 40*time.Second, left())
-	is(t, 200, k.api("POST", at+"/connect", `{"timeout":20}`)) // does not
-	require.Equal(t, 40*time.Second, left())
-	is(t, 200, k.api("POST", "/v2"+at+"/connect", `{"timeout":70}`))
-	require.Equal(t, 70*time.Second, left())
+	sets := func(status int, path, body string, want time.Duration) {
+		begun := time.Now()
+		is(t, status, k.api("POST", path, body))
+		require.WithinRange(t, end(), begun.Add(want), time.Now().Add(want))
+	}
+	leaves := func(status int, path, body string) {
+		was := end()
+		is(t, status, k.api("POST", path, body))
+		require.Equal(t, was, end())
+	}
+	sets(204, at+"/timeout", `{"timeout":700}`, 700*time.Second)
+	sets(204, at+"/timeout", `{"timeout":200}`, 200*time.Second) // shortens
+	leaves(204, at+"/refreshes", `{"duration":15}`)              // does not
+	sets(204, at+"/refreshes", `{"duration":400}`, 400*time.Second)
+	leaves(200, at+"/connect", `{"timeout":20}`) // does not
+	sets(200, "/v2"+at+"/connect", `{"timeout":700}`, 700*time.Second)
 	is(t, 204, k.api("POST", at+"/timeout", `{"timeout":5000}`)) // cut down, and not said
-	require.Equal(t, 100*time.Second, left())
+	require.Equal(t, longest, end().Sub(k.Sandboxes()[0].Started))
 	is(t, 400, k.api("POST", at+"/connect", `{"timeout":5000}`))
 	is(t, 400, k.api("POST", at+"/connect", ``))
 	is(t, 400, k.api("POST", at+"/timeout", `{}`))
@@ -141,10 +144,17 @@ func TestLease(t *testing.T) {
 
 func TestExpires(t *testing.T) {
 	k := talk(t, Options{})
-	b := k.create(`{"templateID":"base","timeout":1}`)
-	l := b.begin(`echo up; sleep 1000`)
-	require.False(t, l.rest().closed, "the stream is cut")
-	is(t, 404, k.api("GET", "/sandboxes/"+b.ID, ""))
+	t.Run("as it was made", func(t *testing.T) {
+		b := k.create(`{"templateID":"base","timeout":1}`)
+		eventually(t, func() bool { return k.api("GET", "/sandboxes/"+b.ID, "").status == 404 })
+	})
+	t.Run("under a command", func(t *testing.T) {
+		b := k.create(plain)
+		l := b.begin(`echo up; sleep 1000`)
+		is(t, 204, k.api("POST", "/sandboxes/"+b.ID+"/timeout", `{"timeout":1}`))
+		require.False(t, l.rest().closed, "the stream is cut")
+		is(t, 404, k.api("GET", "/sandboxes/"+b.ID, ""))
+	})
 }
 
 func TestTooManyAndTooFast(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -13,21 +14,24 @@ import (
 
 // Answer gives an error as E2B's control plane words it, or its proxy, instead of what was asked for.
 func Answer(status int, message string) Effect {
-	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		hearOut(r)
 		writeJSON(w, status, apiError{Code: status, Message: message})
 	}
 }
 
 // AnswerPage gives an error as a gateway words it: a page of HTML.
 func AnswerPage(status int) Effect {
-	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		hearOut(r)
 		writePage(w, status, http.StatusText(status))
 	}
 }
 
 // TooFast is the 429 that says when to come again.
 func TooFast(after time.Duration) Effect {
-	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		hearOut(r)
 		limitHeaders(w.Header(), 1, after)
 		writeJSON(w, http.StatusTooManyRequests, apiError{Code: http.StatusTooManyRequests, Message: "Rate limit exceeded"})
 	}
@@ -38,7 +42,11 @@ func TooMany(most int) Effect {
 	return Answer(http.StatusTooManyRequests, fmt.Sprintf(quotaMessage, most))
 }
 
-// Delay keeps the request for a time before the server sees it, or until the client has gone.
+// hearOut reads a request to its end. A server that answers before and closes may have its answer lost: the client then
+// fails to write, or reads, whichever comes first.
+func hearOut(r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
+
+// Delay keeps the request for a time before the server sees it. One without a body is dropped when its client goes.
 func Delay(d time.Duration) Effect {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		select {

@@ -121,7 +121,9 @@ func TestFaultsOfTheDataPlane(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k.Fault(Fault{On: ProcessStart, Times: 1, Do: c.do})
-			l := b.open("process.Process/Start", shell(`echo a; sleep 0.3; echo b`), nil)
+			l := b.open("process.Process/Start", shell(`echo a; read x; echo b`), nil)
+			l.until(func(h heard) bool { return strings.HasSuffix(h.stdout, "a\n") }) // which comes in a message of its own
+			is(t, 200, b.call("process.Process/SendInput", fmt.Sprintf(`{"process":{"pid":%d},"input":{"stdin":"Cg=="}}`, l.pid)))
 			c.want(t, l.rest())
 			again := b.open("process.Process/Connect", `{"process":{"pid":`+fmt.Sprint(l.pid)+`}}`, nil).rest()
 			require.Contains(t, again.end, `"exited":true`, "the command itself ended well")

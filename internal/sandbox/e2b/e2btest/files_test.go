@@ -91,16 +91,17 @@ func TestUploadRefuses(t *testing.T) {
 		head        map[string]string
 		want        int
 	}{
-		"no path":           {"", "x", raw, 400},
-		"a directory":       {"path=/tmp", "x", raw, 400},
-		"below a file":      {"path=/etc/passwd/x", "x", raw, 400},
-		"unknown user":      {"path=x&username=nobody-here", "x", raw, 401},
-		"two to one path":   {"path=x", two, head, 400},
-		"half a form":       {"path=x", two[:len(two)-20], head, 500},
-		"neither form":      {"path=x", "x", map[string]string{"Content-Type": "text/plain"}, 400},
-		"not compressed":    {"path=x", "x", map[string]string{"Content-Type": raw["Content-Type"], "Content-Encoding": "gzip"}, 400},
-		"without a token":   {"path=x", "x", map[string]string{"Content-Type": raw["Content-Type"], "X-Access-Token": ""}, 401},
-		"more than fits in": {"path=/dev/shm/x", strings.Repeat("x", 65<<20), raw, 507},
+		"no path":         {"", "x", raw, 400},
+		"a directory":     {"path=/tmp", "x", raw, 400},
+		"below a file":    {"path=/etc/passwd/x", "x", raw, 400},
+		"unknown user":    {"path=x&username=nobody-here", "x", raw, 401},
+		"two to one path": {"path=x", two, head, 400},
+		"half a form":     {"path=x", two[:len(two)-20], head, 500},
+		"neither form":    {"path=x", "x", map[string]string{"Content-Type": "text/plain"}, 400},
+		"not compressed":  {"path=x", "x", map[string]string{"Content-Type": raw["Content-Type"], "Content-Encoding": "gzip"}, 400},
+		"without a token": {"path=x", "x", map[string]string{"Content-Type": raw["Content-Type"], "X-Access-Token": ""}, 401},
+		// By one byte: of a request that is not read to its end the server closes the connection, under the next one.
+		"more than fits in": {"path=/dev/shm/x", strings.Repeat("x", 64<<20+1), raw, 507},
 	} {
 		t.Run(name, func(t *testing.T) { is(t, c.want, b.put(c.query, c.body, c.head)) })
 	}

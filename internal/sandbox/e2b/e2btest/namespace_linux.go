@@ -36,8 +36,8 @@ const (
 	ids     = 1 << 16
 )
 
-// endPatience is how long a machine may take to end by itself.
-const endPatience = 5 * time.Second
+// endPatience is how long a machine may take to end by itself: far more than it takes on a busy host.
+const endPatience = time.Minute
 
 // prepare unpacks the image, which takes longer than a client waits for a sandbox.
 func (n Namespaces) prepare() error {

@@ -84,7 +84,8 @@ func (k *talker) create(body string) *box {
 	return b
 }
 
-const plain = `{"templateID":"base","timeout":60}`
+// plain asks for a sandbox that lives longer than any test.
+const plain = `{"templateID":"base","timeout":3600}`
 
 func (b *box) head(more map[string]string) map[string]string {
 	head := map[string]string{headerID: b.ID, headerPort: "49983", "X-Access-Token": b.Token}
@@ -211,10 +212,13 @@ func asUser(name string) map[string]string {
 	return map[string]string{"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte(name+":"))}
 }
 
+// soon bounds what takes milliseconds on an idle machine.
+const soon = time.Minute
+
 // eventually waits for something that happens by itself.
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
-	require.Eventually(t, holds, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, holds, soon, 20*time.Millisecond)
 }
 
 func is(t *testing.T, want int, a answered) {

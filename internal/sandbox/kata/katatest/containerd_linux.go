@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/thread"
 )
 
 // EnvKata asks for the same tests with Kata's own runtime, where it and KVM are.
@@ -45,6 +46,7 @@ type Containerd struct {
 	Dir     string
 	Address string
 	cmd     *exec.Cmd
+	down    chan struct{} // closed when cmd has been reaped
 	log     *os.File
 }
 
@@ -92,7 +94,13 @@ func (c *Containerd) Up(t testing.TB) {
 	c.cmd = exec.Command("containerd", "--config", filepath.Join(c.Dir, "config.toml")) //nolint:noctx // Down ends it
 	c.cmd.Stdout, c.cmd.Stderr = c.log, c.log
 	c.cmd.SysProcAttr = procAttr()
-	require.NoError(t, c.cmd.Start(), "script/setup installs containerd")
+	started, down := make(chan error), make(chan struct{})
+	thread.Own(func() { // the signal of this program's death is that of the thread's
+		started <- c.cmd.Start()
+		<-down
+	})
+	c.down = down
+	require.NoError(t, <-started, "script/setup installs containerd")
 	deadline := time.Now().Add(time.Minute)
 	for {
 		err := c.answers()
@@ -129,6 +137,7 @@ func (c *Containerd) Down(t testing.TB) {
 	}
 	require.NoError(t, c.cmd.Process.Signal(unix.SIGTERM))
 	_ = c.cmd.Wait()
+	close(c.down)
 	c.cmd = nil
 }
 
