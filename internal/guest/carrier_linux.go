@@ -43,12 +43,12 @@ func receive(b *booted, stdout io.Writer) error {
 				return
 			}
 			go func() {
-				if !fromRoot(conn) {
-					conn.Close()
+				carrier, err := receiveGiven(conn)
+				if err != nil {
+					conn.Close() // its process ends, and the host brings another
 					return
 				}
-				widen(conn)
-				_ = pipe.Carry(conn, 0, func() { alone.Reset(lonely) })
+				_ = pipe.Carry(carrier, 0, func() { alone.Reset(lonely) })
 				alone.Reset(lonely)
 			}()
 		}
@@ -81,46 +81,88 @@ func fromRoot(conn *net.UnixConn) bool {
 	return err == nil && root
 }
 
-// attach is a carrier: this process's standard streams become the guest's. It ends when either end does.
-func attach(stdin io.Reader, stdout io.Writer) error {
+// attach is a carrier: it gives its standard streams to the guest, so that no byte passes through it, and lives as long as
+// they carry. Its own end closes them, whoever ended it.
+func attach(stdin, stdout *os.File) error {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: hostedSocket, Net: "unix"})
 	if err != nil {
 		return fmt.Errorf("reaching the guest: %w", err)
 	}
 	defer conn.Close()
-	widen(conn, stdin, stdout)
-	ended := make(chan error, 2)
-	go func() {
-		ended <- carry(conn, stdin)
-	}()
-	go func() {
-		ended <- carry(stdout, conn)
-	}()
-	return <-ended
-}
-
-// carry copies in large pieces. The kernel would splice them, as io.Copy asks it to, in the pieces that a socket has them
-// in, and the daemon makes a message of each.
-func carry(w io.Writer, r io.Reader) error {
-	type writer struct{ io.Writer }
-	type reader struct{ io.Reader }
-	_, err := io.CopyBuffer(writer{w}, reader{r}, make([]byte, room/4))
+	for _, pipe := range []*os.File{stdin, stdout} {
+		_, _ = unix.FcntlInt(pipe.Fd(), unix.F_SETPIPE_SZ, room) // with less all goes on, and slower
+	}
+	if err := (&channel{polled: conn}).send(nil, stdin, stdout); err != nil {
+		return fmt.Errorf("giving the guest what it speaks by: %w", err)
+	}
+	stdin.Close()
+	stdout.Close()
+	_, err = io.Copy(io.Discard, conn) // until the guest lets go of them
 	return err
 }
 
-// room is what the kernel may hold between this process and its neighbours, so that neither waits for each piece.
-const room = 1 << 20
-
-// widen makes that room, where it can be had: with less all goes on, and slower.
-func widen(conn *net.UnixConn, pipes ...any) {
-	_ = conn.SetReadBuffer(room)
-	_ = conn.SetWriteBuffer(room)
-	for _, p := range pipes {
-		if f, ok := p.(*os.File); ok {
-			_, _ = unix.FcntlInt(f.Fd(), unix.F_SETPIPE_SZ, room)
-		}
-	}
+// given are the standard streams of a carrier's process, which is at the other end of the socket.
+type given struct {
+	in, out *os.File
+	conn    *net.UnixConn
 }
+
+// giveLimit is how long a process may take from its coming to giving them.
+const giveLimit = 10 * time.Second
+
+// receiveGiven takes what attach gives; they are closed when the process ends. Root alone can give.
+func receiveGiven(conn *net.UnixConn) (*given, error) {
+	if !fromRoot(conn) {
+		return nil, errors.New("a carrier that is not root's")
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(giveLimit))
+	_, files, err := (&channel{polled: conn}).receive(2)
+	for i, f := range files {
+		files[i], err = polled(f, err)
+	}
+	if err == nil && len(files) != 2 {
+		err = errors.New("a carrier without streams")
+	}
+	if err != nil {
+		for _, f := range files {
+			f.Close()
+		}
+		return nil, err
+	}
+	_ = conn.SetReadDeadline(time.Time{})
+	g := &given{files[0], files[1], conn}
+	go func() {
+		_, _ = io.Copy(io.Discard, conn)
+		g.Close()
+	}()
+	return g, nil
+}
+
+// polled is f, which may be closed while somebody waits for it.
+func polled(f *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return f, err
+	}
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return f, err
+	}
+	f.Close()
+	err = unix.SetNonblock(fd, true)
+	return os.NewFile(uintptr(fd), f.Name()), err
+}
+
+// Read gives what the host sends.
+func (g *given) Read(b []byte) (int, error) { return g.in.Read(b) }
+
+// Write sends to the host.
+func (g *given) Write(b []byte) (int, error) { return g.out.Write(b) }
+
+// Close lets the process end.
+func (g *given) Close() error { return errors.Join(g.in.Close(), g.out.Close(), g.conn.Close()) }
+
+// room is what the kernel may hold between the guest and E2B's daemon, so that neither waits for each piece.
+const room = 1 << 20
 
 // hostedCommand is what joy asks of joy-guest in a VM that is somebody else's.
 func hostedCommand(args []string) (func() error, bool) {

@@ -26,6 +26,7 @@ type kit struct {
 // kits are those of one world that are ready.
 type kits struct {
 	parent string // cgroup of the world
+	far    bool   // see far
 	making sync.RWMutex
 	closed bool // guarded by making
 	mu     sync.Mutex
@@ -51,7 +52,7 @@ func (ks *kits) take() (*kit, error) {
 	ks.made++
 	name, round := strconv.Itoa(ks.made), ks.round
 	ks.mu.Unlock()
-	k, err := newKit(filepath.Join(ks.parent, name))
+	k, err := newKit(filepath.Join(ks.parent, name), ks.far)
 	if err == nil {
 		k.round = round
 	}
@@ -86,7 +87,7 @@ func (ks *kits) renew(k *kit) bool {
 	if ks.closed || k.round != ks.round || len(ks.ready) >= maxKits {
 		return false
 	}
-	in, out, err := newStdio()
+	in, out, err := newStdio(ks.far)
 	if err != nil {
 		return false
 	}
@@ -122,7 +123,7 @@ func (ks *kits) Close() {
 	ks.ready = nil
 }
 
-func newKit(cgroup string) (k *kit, err error) {
+func newKit(cgroup string, far bool) (k *kit, err error) {
 	k = &kit{cgroup: cgroup}
 	if err := os.Mkdir(cgroup, 0o755); err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func newKit(cgroup string) (k *kit, err error) {
 	if k.dir, err = os.Open(cgroup); err != nil {
 		return nil, err
 	}
-	if k.in, k.out, err = newStdio(); err != nil {
+	if k.in, k.out, err = newStdio(far); err != nil {
 		return nil, errors.Join(err, k.dir.Close())
 	}
 	return k, nil

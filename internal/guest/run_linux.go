@@ -28,11 +28,17 @@ func (w *world) run(req guestproto.Run, frames *guestproto.Frames, stopped <-cha
 		return err
 	}
 	defer func() { w.kits.give(k, w.commands.end(req.ID, c)) }()
+	s := &stream{frames: frames, kill: func() { _ = killCgroup(k.cgroup) }}
+	if w.ground.hosted {
+		if s.far, err = newFar(); err != nil {
+			return err
+		}
+		defer s.far.over.Close()
+	}
 	cmd, err := w.fork(req, k)
 	if err != nil {
 		return err
 	}
-	s := &stream{far: w.ground.hosted, frames: frames, kill: func() { _ = killCgroup(k.cgroup) }}
 	go feed(frames, k.in.ours, req.Stdin)
 	var pumps sync.WaitGroup
 	for i, kind := range []guestproto.Kind{guestproto.FrameStdout, guestproto.FrameStderr} {
@@ -52,9 +58,7 @@ func (w *world) run(req guestproto.Run, frames *guestproto.Frames, stopped <-cha
 		_ = endCgroup(k.cgroup) // its end is not told before all that it started has ended
 	}
 	// A child that still holds the pipes does not hold the command: what is in them now is the rest of its output.
-	for _, p := range k.out {
-		_ = p.ours.SetReadDeadline(time.Unix(1, 0))
-	}
+	s.end(k.out)
 	pumps.Wait()
 	if err != nil {
 		return err
@@ -87,7 +91,8 @@ func (ps pipes) Close() {
 	}
 }
 
-func newPipe(weWrite bool) (pipe, error) {
+// newPipe makes one. A far one is not polled, but does not block either.
+func newPipe(weWrite, far bool) (pipe, error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
 		return pipe{}, err
@@ -96,18 +101,25 @@ func newPipe(weWrite bool) (pipe, error) {
 	if weWrite {
 		ours, theirs = theirs, ours
 	}
+	p := pipe{theirs: os.NewFile(uintptr(theirs), "theirs")}
+	if far {
+		p.ours = os.NewFile(uintptr(ours), "ours")
+	}
 	if err := unix.SetNonblock(ours, true); err != nil {
 		return pipe{}, err
 	}
-	return pipe{os.NewFile(uintptr(ours), "ours"), os.NewFile(uintptr(theirs), "theirs")}, nil
+	if !far {
+		p.ours = os.NewFile(uintptr(ours), "ours")
+	}
+	return p, nil
 }
 
-func newStdio() (in pipe, out pipes, err error) {
-	if in, err = newPipe(true); err != nil {
+func newStdio(far bool) (in pipe, out pipes, err error) {
+	if in, err = newPipe(true, false); err != nil {
 		return in, out, err
 	}
 	for i := range out {
-		if out[i], err = newPipe(false); err != nil {
+		if out[i], err = newPipe(false, far); err != nil {
 			in.Close()
 			if i == 1 {
 				out[0].Close()
@@ -138,7 +150,7 @@ func (w *world) fork(req guestproto.Run, k *kit) (forked, error) {
 type stream struct {
 	mu     sync.Mutex
 	frames *guestproto.Frames
-	far    bool   // each piece is a message on a way of many stations
+	far    *far   // nil: a piece costs little
 	kill   func() // nobody is left to read: the command must not wait for ever
 }
 
@@ -152,17 +164,27 @@ func (s *stream) output(kind guestproto.Kind, b []byte) error {
 	return err
 }
 
+// end has the pumps end with what is in the pipes.
+func (s *stream) end(out pipes) {
+	if s.far != nil {
+		s.far.end()
+		return
+	}
+	for _, p := range out {
+		_ = p.ours.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
 // pump carries output until its end. When the deadline passes, the command has ended: at most a pipe's worth of its
 // output is still there, and what comes after that is somebody else's.
 func (s *stream) pump(kind guestproto.Kind, r *os.File) {
+	if s.far != nil {
+		s.far.pump(s, kind, r)
+		return
+	}
 	buf := make([]byte, 32<<10)
-	var last time.Time
 	for {
 		n, err := r.Read(buf)
-		if s.far && n < len(buf)/2 && time.Since(last) < 2*gatherTime {
-			time.Sleep(gatherTime) // a command that writes little by little fills its pipe meanwhile
-		}
-		last = time.Now()
 		if n > 0 && s.output(kind, buf[:n]) != nil {
 			return
 		}
@@ -190,9 +212,6 @@ func (s *stream) pump(kind guestproto.Kind, r *os.File) {
 		rest -= n
 	}
 }
-
-// gatherTime is how long output that comes in small pieces without a pause waits for more.
-const gatherTime = 300 * time.Microsecond
 
 // feed carries input to the command. Frames are read only as fast as the command reads, so the host is held back.
 func feed(frames *guestproto.Frames, w *os.File, open bool) {

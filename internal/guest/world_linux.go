@@ -71,7 +71,7 @@ func newWorld(id string, spec guestproto.Open, g *ground, keeper func() (*keeper
 		ground: g, gone: make(chan struct{}), env: spec.Env,
 		id: id, dir: filepath.Join(dirScratch, "worlds", id), cgroup: filepath.Join(dirSteps, id),
 	}
-	w.kits.parent = w.cgroup
+	w.kits.parent, w.kits.far = w.cgroup, g.hosted
 	if err := w.make(lower, spec, keeper); err != nil {
 		return nil, errors.Join(err, w.close())
 	}

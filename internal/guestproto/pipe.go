@@ -12,7 +12,10 @@ import (
 const (
 	// PipeWindow bounds what a pipe holds of one direction: bytes that the other end has not said to have, and as many
 	// that it has and nobody has read.
-	PipeWindow = 1 << 20
+	PipeWindow = 4 << 20
+	// pipeTold is after how much an end says what it has, if it has nothing else to say. It is more than half a FarWindow,
+	// after which a reader gives credit: a packet that says both is one request.
+	pipeTold = PipeWindow / 8 * 3
 	// pipeBatch is how much goes into one Write of a carrier, which may be a request that costs a trip.
 	pipeBatch = 128 << 10
 	// gatherTime lies between two batches of which the second is small. What comes after a pause goes at once; of what
@@ -320,7 +323,7 @@ func (p *Pipe) due(batch []byte, number uint32) ([]byte, error) {
 			return nil, err
 		}
 		rest := p.out.bytes()[p.next-p.base:]
-		if len(rest) > 0 || p.got-p.told >= PipeWindow/4 {
+		if len(rest) > 0 || p.got-p.told >= pipeTold {
 			p.told = p.got
 			for first := true; first || len(rest) > 0 && len(batch) < pipeBatch; first = false {
 				n := min(len(rest), MaxChunk)

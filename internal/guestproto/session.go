@@ -16,7 +16,7 @@ const (
 	// HostWindow is the window of a stream that the host opened, in each direction.
 	HostWindow = 256 << 10
 	// FarWindow takes its place over a Pipe, where each credit is a request that may cost a trip to a data centre.
-	FarWindow = 512 << 10
+	FarWindow = 2 << 20
 	// GuestWindow is that of a stream that the guest opened: a connection to the broker's door.
 	GuestWindow = 64 << 10
 	// MaxStreams bounds the streams of a session that the host opened and that have not ended on both sides.

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/joystream-ai/joy/internal/sandbox"
-	"github.com/joystream-ai/joy/internal/sandbox/e2b/client"
 	"github.com/joystream-ai/joy/internal/sandbox/e2b/e2btest"
 	"github.com/joystream-ai/joy/internal/sandbox/sandboxtest"
 )
@@ -52,16 +51,8 @@ func TestLargerTemplate(t *testing.T) {
 	spec.Memory = 128 << 20
 	sb := r.create(t, spec)
 	require.Empty(t, sb.Info().Reduced)
-	b, ok := sb.(*box)
-	require.True(t, ok)
-	s, err := b.daemon.Start(t.Context(), client.Start{Cmd: "/bin/sh", Args: []string{"-c", `cat /sys/fs/cgroup/steps/memory.max /sys/fs/cgroup/steps/cpu.max`}})
-	require.NoError(t, err)
-	defer s.Close()
-	var said []byte
-	for ev, err := s.Next(); err == nil; ev, err = s.Next() {
-		said = append(said, ev.Stdout...)
-	}
-	require.Equal(t, "67108864\n100000 100000\n", string(said))
+	said := inVM(t, sb.(*box), `cat /sys/fs/cgroup/steps/memory.max /sys/fs/cgroup/steps/cpu.max`)
+	require.Equal(t, "67108864\n100000 100000\n", said)
 
 	w := openWorld(t, sb, "hog")
 	res, err := w.Run(t.Context(), sandbox.Command{Argv: []string{"dd", "if=/dev/zero", "of=/dev/null", "bs=80M", "count=1"}}, io.Discard, io.Discard)

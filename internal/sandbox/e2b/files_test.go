@@ -16,7 +16,6 @@ import (
 	"github.com/joystream-ai/joy/internal/guestproto"
 	"github.com/joystream-ai/joy/internal/policy"
 	"github.com/joystream-ai/joy/internal/sandbox"
-	"github.com/joystream-ai/joy/internal/sandbox/e2b/client"
 	"github.com/joystream-ai/joy/internal/sandbox/e2b/e2btest"
 )
 
@@ -77,19 +76,7 @@ func roundTrip(t *testing.T, sb sandbox.Sandbox, id string) {
 // left is what lies beside the worlds.
 func left(t *testing.T, sb sandbox.Sandbox) string {
 	t.Helper()
-	b, ok := sb.(*box)
-	require.True(t, ok)
-	s, err := b.daemon.Start(t.Context(), client.Start{Cmd: "/bin/sh", Args: []string{"-c", `find /.joy/scratch/worlds/*/beside -type f`}, Dir: "/"})
-	require.NoError(t, err)
-	defer s.Close()
-	var out strings.Builder
-	for {
-		ev, err := s.Next()
-		if err != nil {
-			return out.String()
-		}
-		out.Write(ev.Stdout)
-	}
+	return inVM(t, sb.(*box), `find /.joy/scratch/worlds/*/beside -type f`)
 }
 
 func TestFilesBeside(t *testing.T) {

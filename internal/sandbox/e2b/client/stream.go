@@ -22,20 +22,6 @@ const (
 	maxEnvelope  = 1 << 20
 )
 
-// Event is what happened to a process: one of its fields is set.
-type Event struct {
-	Stdout, Stderr []byte // raw; a character may be split between two
-	End            *End
-}
-
-// End is how a process ended.
-type End struct {
-	Code   int    // -1 when a signal ended it
-	Exited bool   // false when a signal ended it
-	Status string // in words: exit status 0, signal: killed
-	Error  string
-}
-
 // Stream is the output of one process. It is for one reader; Close may come from anywhere and must be called. The process
 // goes on without it.
 type Stream struct {
@@ -47,7 +33,8 @@ type Stream struct {
 	limit time.Duration
 	cut   context.Context // its cause says why the stream was ended on this side
 	ended bool
-	buf   []byte
+	buf   []byte // of an envelope
+	data  []byte // of an event
 	early *Event // read while the pid was looked for
 }
 
@@ -121,26 +108,6 @@ func (s *Stream) Next() (Event, error) {
 	}
 }
 
-// processEvent is the wire's: bytes are base64, and what is zero is not there.
-type processEvent struct {
-	Event struct {
-		Start *struct {
-			PID int `json:"pid"`
-		} `json:"start"`
-		Data *struct {
-			Stdout []byte `json:"stdout"`
-			Stderr []byte `json:"stderr"`
-			PTY    []byte `json:"pty"`
-		} `json:"data"`
-		End *struct {
-			Code   int    `json:"exitCode"`
-			Exited bool   `json:"exited"`
-			Status string `json:"status"`
-			Error  string `json:"error"`
-		} `json:"end"`
-	} `json:"event"`
-}
-
 // read takes one envelope; nil is one that says nothing but that the stream lives.
 func (s *Stream) read() (*Event, error) {
 	flags, payload, err := s.envelope()
@@ -150,22 +117,7 @@ func (s *Stream) read() (*Event, error) {
 	if flags == flagEnd {
 		return nil, s.over(payload)
 	}
-	var p processEvent
-	if err := json.Unmarshal(payload, &p); err != nil {
-		return nil, &Error{Op: s.op, Kind: ErrProtocol, Err: err}
-	}
-	switch e := p.Event; {
-	case s.ended:
-		return nil, &Error{Op: s.op, Kind: ErrProtocol, Message: "an event after the end"}
-	case e.Start != nil:
-		s.pid = e.Start.PID
-	case e.Data != nil:
-		return &Event{Stdout: append(e.Data.Stdout, e.Data.PTY...), Stderr: e.Data.Stderr}, nil
-	case e.End != nil:
-		s.ended = true
-		return &Event{End: &End{e.End.Code, e.End.Exited, said(e.End.Status), said(e.End.Error)}}, nil
-	}
-	return nil, nil
+	return s.event(payload)
 }
 
 // over is what the last envelope means. Without an end of the process it is a cut, however well it looks.
