@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +38,11 @@ func million(b *testing.B) (path string) {
 	}
 	add(ledger.RunStarted, nil)
 	stream := ledger.Data{"bytes": 2048, "sha256": plan}
-	for i := range 499_999 {
+	_, err = w.Append(ledger.StepStarted, "small", ledger.Data{"kind": "script"})
+	require.NoError(b, err)
+	_, err = w.Append(ledger.StepFinished, "small", ledger.Data{"status": "succeeded"})
+	require.NoError(b, err)
+	for i := range 499_998 {
 		seq := add(ledger.CommandStarted, ledger.Data{"bytes": 58, "command": fmt.Sprintf("python3 /workspace/skills/render-report/render.py --part %d", i)})
 		add(ledger.CommandFinished, ledger.Data{"of": seq, "exit": 0, "ms": 950, "stdout": stream, "stderr": stream})
 	}
@@ -47,28 +52,73 @@ func million(b *testing.B) (path string) {
 	return path
 }
 
-// BenchmarkVerifyMillion checks a ledger of a million entries with joy as a person would, which is the built program: the test's
-// carries whatever tests link. 6 s on two idle cores are promised, and 100 MB. The processor's time is what other work on the
-// machine changes least.
-func BenchmarkVerifyMillion(b *testing.B) {
+// built runs the built joy on a ledger as a person would, for the test's own program carries whatever tests link. It returns
+// what joy printed, the processor's time and the memory that it took (in kB).
+func built(b *testing.B, args ...string) (out string, cpu time.Duration, rss int64) {
+	b.Helper()
 	joy, err := filepath.Abs("../../bin/joy")
 	require.NoError(b, err)
+	cmd := exec.CommandContext(b.Context(), joy, args...)
+	cmd.Env = append(os.Environ(), "HOME="+b.TempDir())
+	var last tail
+	cmd.Stdout, cmd.Stderr = &last, &last
+	_ = cmd.Run() // it ends with 7 where it says that the ledger is not sealed
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	require.True(b, ok)
+	return string(last), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), usage.Maxrss
+}
+
+// tail keeps the last of what is written to it.
+type tail []byte
+
+func (t *tail) Write(p []byte) (int, error) {
+	*t = append(*t, p...)
+	if len(*t) > 1<<20 {
+		*t = append((*t)[:0], (*t)[len(*t)-4096:]...)
+	}
+	return len(p), nil
+}
+
+// BenchmarkVerifyMillion checks a ledger of a million entries with joy. 6 s on two idle cores are promised, and 100 MB. The
+// processor's time is what other work on the machine changes least.
+func BenchmarkVerifyMillion(b *testing.B) {
 	path := million(b)
-	var cpu float64
+	var cpu time.Duration
 	var rss int64
 	n := 0
 	for b.Loop() {
-		cmd := exec.CommandContext(b.Context(), joy, "ledger", "verify", path)
-		cmd.Env = append(os.Environ(), "HOME="+b.TempDir())
-		out, _ := cmd.CombinedOutput() // it ends with 7, for it is not sealed
-		require.Contains(b, string(out), "1000000 hold")
+		out, took, most := built(b, "ledger", "verify", path)
+		require.Contains(b, out, "1000000 hold")
 		n++
-		cpu += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-		usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-		require.True(b, ok)
-		rss = max(rss, usage.Maxrss)
+		cpu, rss = cpu+took, max(rss, most)
 	}
-	b.ReportMetric(cpu/float64(n), "s/cpu")
+	b.ReportMetric(cpu.Seconds()/float64(n), "s/cpu")
 	b.ReportMetric(float64(rss)/1000, "MB")
 	require.LessOrEqual(b, rss, int64(100_000), "kB")
+}
+
+// BenchmarkShowMillion shows a small step of a ledger of a million entries, and all of it. One second by the clock is promised
+// for the step: the ratio is what is left of it. For all of it memory does not grow with the ledger.
+func BenchmarkShowMillion(b *testing.B) {
+	path := million(b)
+	b.Run("step", func(b *testing.B) {
+		for b.Loop() {
+			out, _, _ := built(b, "ledger", "show", "--step", "small", path)
+			require.Contains(b, out, "step finished")
+		}
+		b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/clock")
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "of-a-second-ratio")
+	})
+	b.Run("all", func(b *testing.B) {
+		var cpu time.Duration
+		var rss int64
+		for b.Loop() {
+			out, took, most := built(b, "ledger", "show", path)
+			require.Contains(b, out, "run finished")
+			cpu, rss = cpu+took, max(rss, most)
+		}
+		b.ReportMetric(cpu.Seconds()/float64(b.N), "s/cpu")
+		b.ReportMetric(float64(rss)/1000, "MB")
+		require.LessOrEqual(b, rss, int64(150_000), "kB")
+	})
 }

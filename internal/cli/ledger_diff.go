@@ -168,7 +168,7 @@ func diffValue(v string) string {
 	if v == "" {
 		return "none"
 	}
-	return term.Line(longDigest.ReplaceAllString(v, "$1…"))
+	return term.Line(bareDigests(v))
 }
 
 func stepHeading(step string) string {

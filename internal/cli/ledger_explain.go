@@ -44,8 +44,8 @@ func (a *app) ledgerExplain(args []string) error {
 		return err
 	}
 	defer f.Close()
-	words := &lastWords{dir: a.logsBeside(shown), nth: map[int64]int{}, of: map[string]int{}}
-	c := account.Case{Live: a.stillRuns(shown), LastWords: words.last, Says: phrase}
+	words := newLastWords(a.logsBeside(shown))
+	c := account.Case{Live: a.stillRuns(shown), LastWords: words.said, Says: phrase}
 	rep, err := verify.Check(f, verify.Options{Each: func(e verify.Entry) {
 		words.add(e)
 		c.Add(e)
@@ -114,22 +114,35 @@ func indentText(text string, columns int) string {
 
 // lastWords finds the last line that a command wrote to stderr, in the output that is kept beside the ledger.
 type lastWords struct {
-	dir string
-	nth map[int64]int  // seq of command.started: which command of its step it is
-	of  map[string]int // commands of a step so far
+	dir  string
+	nth  map[int64]int    // seq of command.started: which command of its step it is; of those that go on, and the last that ended
+	of   map[string]int   // commands of a step so far; of the first maxCounted steps
+	last map[string]int64 // seq of the command.started of the last that ended, by step
+}
+
+func newLastWords(dir string) *lastWords {
+	return &lastWords{dir: dir, nth: map[int64]int{}, of: map[string]int{}, last: map[string]int64{}}
 }
 
 func (w *lastWords) add(e verify.Entry) {
-	if e.Type == "command.started" {
-		w.of[e.Step]++
-		w.nth[e.Seq] = w.of[e.Step]
+	switch e.Type {
+	case "command.started":
+		if n, known := w.of[e.Step]; (known || len(w.of) < maxCounted) && len(w.nth) < maxCounted {
+			w.of[e.Step] = n + 1
+			w.nth[e.Seq] = n + 1
+		}
+	case "command.finished":
+		if of, _ := e.Int("of"); w.nth[of] > 0 {
+			delete(w.nth, w.last[e.Step])
+			w.last[e.Step] = of
+		}
 	}
 }
 
 // tailBytes is how much of the end of stderr is looked at.
 const tailBytes = 4 << 10
 
-func (w *lastWords) last(end verify.Entry) (string, bool) {
+func (w *lastWords) said(end verify.Entry) (string, bool) {
 	seq, _ := end.Int("of")
 	f, err := openLog(w.dir, end.Step, w.nth[seq], "stderr")
 	if err != nil {

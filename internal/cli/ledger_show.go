@@ -150,10 +150,13 @@ func (a *app) ledgerShow(ctx context.Context, args []string, opts showOptions) e
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "read ledger").At(shown, 0, 0)
 	}
-	if info.Size() > quickAbove && opts.narrow() && !opts.full {
+	if info.Size() > quickAbove && opts.narrow() {
 		return a.showQuickly(f, shown, view)
 	}
-	rep, err := verify.Check(f, verify.Options{Each: view.take})
+	rep, err := verify.Check(&unlessGone{f, a.out.gone}, verify.Options{Each: view.take})
+	if errors.Is(err, errUnread) {
+		return nil
+	}
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "read ledger").At(shown, 0, 0)
 	}
@@ -170,10 +173,26 @@ func (a *app) ledgerShow(ctx context.Context, args []string, opts showOptions) e
 	return ledgerFault(shown, rep)
 }
 
+// errUnread ends the reading of a ledger for somebody who went away, as head does.
+var errUnread = errors.New("nobody reads what is shown")
+
+// unlessGone is a ledger that ends when nobody reads what is shown of it.
+type unlessGone struct {
+	io.Reader
+	gone func() bool
+}
+
+func (w *unlessGone) Read(b []byte) (int, error) {
+	if w.gone() {
+		return 0, errUnread
+	}
+	return w.Reader.Read(b)
+}
+
 // showQuickly shows a part of a large ledger without hashing the rest.
 func (a *app) showQuickly(f *os.File, shown string, view *ledgerView) error {
-	last, err := account.Scan(f, view.opts.Filter, func(e verify.Entry) error {
-		view.take(e)
+	last, err := account.Scan(&unlessGone{f, a.out.gone}, view.opts.Filter, view.pass, func(e verify.Entry) error {
+		view.show(e)
 		return view.err
 	})
 	if cerr := view.close(); cerr != nil {
@@ -181,6 +200,8 @@ func (a *app) showQuickly(f *os.File, shown string, view *ledgerView) error {
 	}
 	var bad *account.Broken
 	switch {
+	case errors.Is(err, errUnread):
+		return nil
 	case errors.As(err, &bad) && !bad.Torn:
 		return fault.New(fault.Ledger, "the ledger is broken: %s", bad).At(shown, bad.Line, 0)
 	case bad != nil:

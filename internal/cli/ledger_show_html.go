@@ -42,8 +42,8 @@ func (a *app) ledgerPage(args []string, opts showOptions) error {
 	defer f.Close()
 	dir := filepath.Dir(a.abs(filepath.FromSlash(shown)))
 	var run page.Page
-	words := &lastWords{dir: a.logsBeside(shown), nth: map[int64]int{}, of: map[string]int{}}
-	why := account.Case{Live: a.stillRuns(shown), LastWords: words.last, Says: phrase}
+	words := newLastWords(a.logsBeside(shown))
+	why := account.Case{Live: a.stillRuns(shown), LastWords: words.said, Says: phrase}
 	rep, err := verify.Check(f, verify.Options{Each: func(e verify.Entry) {
 		words.add(e)
 		why.Add(e)

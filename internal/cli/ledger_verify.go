@@ -31,6 +31,8 @@ type verifyJSON struct {
 	Proofs     []proofJSON   `json:"proofs"`          // what shows that it is what was written, in that order
 	Since      string        `json:"since,omitempty"` // what joy removed of the run after its end, and who asked for it
 	Unknown    []unknownJSON `json:"unknown"`
+	// NotFollowed are starts that came when 65536 had no end: nobody looked for theirs.
+	NotFollowed int64 `json:"not_followed,omitempty"`
 }
 
 // proofJSON is one thing that was checked, and against what.
@@ -153,15 +155,25 @@ func (a *app) verifyText(v verdict) string {
 	if text := v.maintenance.text(); text != "" {
 		fmt.Fprintf(&b, "  since    %s\n", term.Line(text))
 	}
-	for _, o := range v.Unknown {
+	for i, o := range v.Unknown {
+		if i == maxUnknown {
+			fmt.Fprintf(&b, "  outcome unknown: %d entries more, which --json has\n", len(v.Unknown)-i)
+			break
+		}
 		fmt.Fprintf(&b, "  outcome unknown: entry %d, %s", o.Seq, o.Type)
 		if o.Step != "" {
 			fmt.Fprintf(&b, " of step %s", term.Line(o.Step))
 		}
 		b.WriteString(", has no end\n")
 	}
+	if v.NotFollowed > 0 {
+		fmt.Fprintf(&b, "  outcome unknown: of %d entries more nobody looked for an end, since so many have none\n", v.NotFollowed)
+	}
 	return b.String()
 }
+
+// maxUnknown is how many starts without an end are told one by one.
+const maxUnknown = 100
 
 func verifyDoc(v verdict) verifyJSON {
 	doc := verifyJSON{
@@ -174,6 +186,7 @@ func verifyDoc(v verdict) verifyJSON {
 	for _, o := range v.Unknown {
 		doc.Unknown = append(doc.Unknown, unknownJSON{o.Seq, o.Type, o.Step})
 	}
+	doc.NotFollowed = v.NotFollowed
 	return doc
 }
 

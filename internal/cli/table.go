@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
@@ -26,11 +27,20 @@ func plain(texts ...string) []cell {
 }
 
 // table collects rows and prints them aligned, two spaces between columns. On a terminal a line ends at the
-// terminal's edge with "…"; elsewhere nothing is cut, so that a pipe sees everything.
+// terminal's edge with "…"; elsewhere nothing is cut, so that a pipe sees everything. A table that is long is printed in
+// parts: columns only widen from one to the next.
 type table struct {
-	ui   *ui
-	rows [][]cell
+	ui     *ui
+	rows   [][]cell // not printed yet
+	bytes  int      // of their texts
+	widths []int
 }
+
+// partRows and partBytes are how much of a long table is held to find its columns.
+const (
+	partRows  = 500
+	partBytes = 1 << 20
+)
 
 // newTable begins a table with a line of headings.
 func (u *ui) newTable(headings ...string) *table {
@@ -46,30 +56,49 @@ func (u *ui) newTable(headings ...string) *table {
 func (t *table) row(cells ...cell) {
 	for i := range cells {
 		cells[i].text = term.Line(cells[i].text)
+		t.bytes += len(cells[i].text)
 	}
 	t.rows = append(t.rows, cells)
 }
 
-// print writes the table to its stream.
+// full says whether a part is to be printed before more rows come.
+func (t *table) full() bool { return len(t.rows) >= partRows || t.bytes >= partBytes }
+
+// print writes the rows to the table's stream, and forgets them.
 func (t *table) print() error {
-	var widths []int
 	for _, row := range t.rows {
 		for i, c := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
+			if i == len(t.widths) {
+				t.widths = append(t.widths, 0)
 			}
-			widths[i] = max(widths[i], ansi.StringWidth(c.text))
+			if i < len(row)-1 { // nothing is beside the last
+				t.widths[i] = max(t.widths[i], columns(c.text))
+			}
 		}
 	}
 	var b strings.Builder
+	b.Grow(t.bytes + len(t.rows)*(len(t.widths)*4+1))
 	for _, row := range t.rows {
-		b.WriteString(t.line(row, widths) + "\n")
+		b.WriteString(t.line(row))
+		b.WriteByte('\n')
 	}
+	clear(t.rows)
+	t.rows, t.bytes = t.rows[:0], 0
 	_, err := io.WriteString(t.ui, b.String())
 	return err
 }
 
-func (t *table) line(row []cell, widths []int) string {
+// columns is how wide a terminal shows text in which nothing is hidden.
+func columns(text string) int {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return ansi.StringWidth(text)
+		}
+	}
+	return len(text)
+}
+
+func (t *table) line(row []cell) string {
 	var b strings.Builder
 	for i, c := range row {
 		text := c.text
@@ -78,11 +107,11 @@ func (t *table) line(row []cell, widths []int) string {
 		}
 		b.WriteString(text)
 		if i < len(row)-1 {
-			b.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(c.text)+2))
+			b.WriteString(strings.Repeat(" ", t.widths[i]-columns(c.text)+2))
 		}
 	}
 	line := strings.TrimRight(b.String(), " ")
-	if t.ui.tty {
+	if t.ui.tty && len(line) > t.ui.width {
 		line = ansi.Truncate(line, t.ui.width, "…")
 	}
 	return line

@@ -18,7 +18,8 @@ import (
 // What is written to it is for people, and guarded.
 type ui struct {
 	*term.Guard
-	raw   io.Writer // for bytes that are themselves the product, and for sequences of joy's own that move the cursor
+	raw   io.Writer   // for bytes that are themselves the product, and for sequences of joy's own that move the cursor
+	gone  func() bool // nobody reads any more
 	tty   bool
 	width int // columns
 
@@ -32,7 +33,7 @@ func (a *app) setColor(mode string) {
 
 func newUI(w io.Writer, mode string, lookup func(string) (string, bool)) *ui {
 	out := &patient{w: w}
-	u := &ui{Guard: &term.Guard{W: out}, raw: out, tty: term.IsTerminal(w), width: term.Width(w)}
+	u := &ui{Guard: &term.Guard{W: out}, raw: out, gone: out.gone.Load, tty: term.IsTerminal(w), width: term.Width(w)}
 	r := lipgloss.NewRenderer(w)
 	// Both are set by hand because lipgloss would ask the terminal, and its answer arrives on stdin.
 	r.SetHasDarkBackground(true)

@@ -108,5 +108,23 @@ func valueText(key string, value any) string {
 			return term.Size(n)
 		}
 	}
-	return longDigest.ReplaceAllString(fieldText(value), "$1…")
+	return bareDigests(clipped(fieldText(value)))
+}
+
+// bareDigests leaves of each digest its first twelve digits.
+func bareDigests(text string) string {
+	if !strings.Contains(text, "sha256:") {
+		return text
+	}
+	return longDigest.ReplaceAllString(text, "$1…")
+}
+
+// maxPhrase is how much of a value, in bytes, is told on a line. A value may have 16 MiB.
+const maxPhrase = 32 << 10
+
+func clipped(text string) string {
+	if len(text) <= maxPhrase {
+		return text
+	}
+	return text[:wholeRunes([]byte(text[:maxPhrase]))] + "… (" + term.Size(int64(len(text))) + ": --full has it)"
 }

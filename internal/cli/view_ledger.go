@@ -16,7 +16,8 @@ import (
 	"github.com/joystream-ai/joy/internal/term"
 )
 
-// ledgerView prints entries for people: a table, with --full a block for each, or line by line as they come.
+// ledgerView prints entries for people: a table, with --full a block for each, or line by line as they come. What it holds
+// does not grow with the ledger.
 type ledgerView struct {
 	app  *app
 	opts showOptions
@@ -24,44 +25,68 @@ type ledgerView struct {
 	gone string // says that bodies were removed, when and by whom; "" when they were not
 	flow bool   // entries are printed as they come, so columns have widths of their own
 
-	t     *table
-	day   string
-	nth   map[string]int // commands of a step so far
-	last  string         // type of the last entry
-	shown int
-	err   error
+	t       *table
+	b       strings.Builder // of blocks and lines, not printed yet
+	printed time.Time       // the last time
+	day     string
+	nth     map[string]int // commands of a step so far
+	passed  int
+	last    string // type of the last entry
+	shown   int
+	err     error
 }
+
+// maxCounted is how many steps' commands are counted: more than a plan has, and as many as anybody can write into a ledger.
+const maxCounted = 1 << 16
+
+// showWithin is how long a terminal is kept waiting for what was found.
+const showWithin = 200 * time.Millisecond
 
 // take shows an entry when it is one that was asked for.
 func (v *ledgerView) take(e verify.Entry) {
-	v.last = e.Type
-	if e.Type == "command.started" && v.opts.full {
+	v.pass(e.Type, []byte(e.Step))
+	if v.opts.Wants(e) {
+		v.show(e)
+	}
+}
+
+// pass notes that an entry comes, shown or not.
+func (v *ledgerView) pass(typ string, step []byte) {
+	v.last = typ
+	if v.opts.full && typ == "command.started" {
 		if v.nth == nil {
 			v.nth = map[string]int{}
 		}
-		v.nth[e.Step]++
+		if n, known := v.nth[string(step)]; known || len(v.nth) < maxCounted {
+			v.nth[string(step)] = n + 1
+		}
 	}
-	if v.err != nil || !v.opts.Wants(e) {
+	if v.passed++; v.passed%1024 == 0 && v.app.out.tty && time.Since(v.printed) > showWithin {
+		v.print()
+	}
+}
+
+// show prints an entry, or keeps it for a moment.
+func (v *ledgerView) show(e verify.Entry) {
+	if v.err != nil {
 		return
 	}
 	v.shown++
 	switch {
 	case v.app.json:
-		_, v.err = v.app.out.lines([]byte(string(e.Raw) + "\n"))
+		v.b.Write(e.Raw)
+		v.put("\n")
 	case v.flow:
 		v.err = v.line(e)
+	case v.opts.full:
+		v.block(e, v.style(e))
 	default:
 		v.entry(e)
 	}
 }
 
-// entry prints one, or keeps it for the table.
+// entry keeps a row of the table.
 func (v *ledgerView) entry(e verify.Entry) {
-	style := v.style(e)
-	if v.opts.full {
-		v.err = v.block(e, style)
-		return
-	}
 	if v.t == nil {
 		v.t = v.app.out.newTable("TIME ("+v.opts.zone.String()+")", "STEP", "EVENT", "")
 	}
@@ -70,15 +95,41 @@ func (v *ledgerView) entry(e verify.Entry) {
 		v.t.row(cell{day, &v.app.out.dim})
 	}
 	cells := plain(e.Time.In(v.opts.zone).Format("15:04:05.000"), e.Step, strings.ReplaceAll(e.Type, ".", " "), phrase(e))
-	cells[2].style = style
+	cells[2].style = v.style(e)
 	v.t.row(cells...)
+	if v.t.full() {
+		v.print()
+	}
+}
+
+// put keeps text that is whole in itself, and prints when there is enough of it.
+func (v *ledgerView) put(text string) {
+	v.b.WriteString(text)
+	if v.flow || v.b.Len() > outputChunk {
+		v.print()
+	}
+}
+
+// print writes what was kept.
+func (v *ledgerView) print() {
+	if v.err == nil && v.t != nil {
+		v.err = v.t.print()
+	}
+	if v.err == nil && v.b.Len() > 0 {
+		text := v.b.String()
+		v.b.Reset()
+		if v.app.json {
+			_, v.err = v.app.out.lines([]byte(text))
+		} else {
+			_, v.err = io.WriteString(v.app.out, text)
+		}
+	}
+	v.printed = time.Now()
 }
 
 // close prints what was kept.
 func (v *ledgerView) close() error {
-	if v.t != nil && v.err == nil {
-		v.err = v.t.print()
-	}
+	v.print()
 	return v.err
 }
 
@@ -115,55 +166,6 @@ func (v *ledgerView) style(e verify.Entry) *lipgloss.Style {
 		return &v.app.out.warn
 	}
 	return nil
-}
-
-// block prints everything an entry says, long text over several lines, and what a command printed.
-func (v *ledgerView) block(e verify.Entry, style *lipgloss.Style) error {
-	var b strings.Builder
-	typ := e.Type
-	if style != nil {
-		typ = style.Render(typ)
-	}
-	fmt.Fprintf(&b, "%d  %s  %s", e.Seq, e.Time.In(v.opts.zone).Format("2006-01-02 15:04:05.000 MST"), typ)
-	if e.Step != "" {
-		fmt.Fprintf(&b, "  %s", term.Line(e.Step))
-	}
-	b.WriteString("\n")
-	writeFields(&b, "    ", e.Data)
-	if _, err := io.WriteString(v.app.out, b.String()); err != nil {
-		return err
-	}
-	if (e.Type == "model.requested" || e.Type == "model.replied") && v.logs != "" {
-		if err := v.talk(e); err != nil {
-			return err
-		}
-	}
-	if e.Type == "command.finished" && v.logs != "" {
-		for _, stream := range []string{"stdout", "stderr"} {
-			if err := v.output(e, stream); err != nil {
-				return err
-			}
-		}
-	}
-	_, err := io.WriteString(v.app.out, "\n")
-	return err
-}
-
-// writeFields writes an object's members one a line, nested ones indented.
-func writeFields(b *strings.Builder, indent string, data map[string]any) {
-	for _, key := range slices.Sorted(maps.Keys(data)) {
-		label := indent + term.Line(key) + ":"
-		switch value := data[key].(type) {
-		case map[string]any:
-			b.WriteString(label + "\n")
-			writeFields(b, indent+"  ", value)
-		case string:
-			text := strings.ReplaceAll(term.Escape(value), "\n", "\n"+indent+"  ")
-			b.WriteString(label + " " + text + "\n")
-		default:
-			b.WriteString(label + " " + term.Line(fieldText(value)) + "\n")
-		}
-	}
 }
 
 func fieldText(v any) string {

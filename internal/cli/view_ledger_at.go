@@ -65,6 +65,9 @@ func (a *app) printMoment(m *runMoment, rep verify.Report, opts showOptions, mor
 		if err := t.print(); err != nil {
 			return err
 		}
+		if m.Lost > 0 {
+			fmt.Fprintf(out, "and %d more, which are not listed\n", m.Lost)
+		}
 		fmt.Fprintln(out)
 	}
 	view := &ledgerView{app: a, opts: opts, logs: m.logs}
@@ -76,6 +79,10 @@ func (a *app) printMoment(m *runMoment, rep verify.Report, opts showOptions, mor
 	}
 	if view.shown == 0 {
 		fmt.Fprintln(out, "no entry of the ledger is of that time")
+	}
+	if m.More > 0 {
+		since := m.During[len(m.During)-1].Time.In(opts.zone).Format("2006-01-02T15:04:05.000Z07:00")
+		fmt.Fprintf(out, "%d more entries of that time are not shown here: joy ledger show %s --since %s\n", m.More, term.Line(rep.Run), since)
 	}
 	a.tell("next: %s", a.err.bold.Render("joy ledger show "+term.Line(rep.Run)))
 	return nil
@@ -126,7 +133,9 @@ type atRunJSON struct {
 	Outcome  string         `json:"outcome"` // "" without run.finished
 	Ledger   string         `json:"ledger"`
 	UnderWay []underWayJSON `json:"under_way"`
-	Entries  []entryJSON    `json:"entries"` // of the moment
+	Entries  []entryJSON    `json:"entries"` // of the moment; the first 5000
+	More     int            `json:"more_entries,omitempty"`
+	Lost     int            `json:"more_under_way,omitempty"`
 }
 
 type underWayJSON struct {
@@ -151,7 +160,7 @@ func entryDoc(e verify.Entry) entryJSON {
 func (m *runMoment) json(rep verify.Report) atRunJSON {
 	doc := atRunJSON{
 		Run: rep.Run, Agent: m.agent, Started: stampUTC(rep.Started), Ended: stampUTC(rep.Ended), Outcome: m.outcome,
-		Ledger: string(rep.State), UnderWay: []underWayJSON{}, Entries: []entryJSON{},
+		Ledger: string(rep.State), UnderWay: []underWayJSON{}, Entries: []entryJSON{}, More: m.More, Lost: m.Lost,
 	}
 	for _, act := range m.Open() {
 		u := underWayJSON{What: act.What, Start: entryDoc(act.Start)}

@@ -69,12 +69,9 @@ func kept(f io.ReadSeeker, e verify.Entry, stream string) (problem string, err e
 	return "", nil
 }
 
-// output prints what a command wrote to a stream, when it is still kept and is what the ledger names.
+// output prints what a command wrote to a stream that is not empty, when it is still kept and is what the ledger names.
 func (v *ledgerView) output(e verify.Entry, stream string) error {
 	said, _ := e.Data[stream].(map[string]any)
-	if n, _ := said["bytes"].(int64); n == 0 {
-		return nil
-	}
 	out := v.app.out
 	f, err := openLog(v.logs, e.Step, v.nth[e.Step], stream)
 	if err != nil {

@@ -16,36 +16,56 @@ func Line(s string) string { return escape(s, "", nil) }
 
 // escape leaves the characters of keep and the sequences of own as they are.
 func escape(s, keep string, own []string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return hidden(r) || r == utf8.RuneError }) {
-		return s
-	}
 	var b strings.Builder
+	from := 0 // of what is not in b yet
 	for i := 0; i < len(s); {
+		if c := s[i]; c >= ' ' && c < 0x7f {
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(s[i:])
+		bad := r == utf8.RuneError && size == 1
 		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case bad:
 		case r == 0x1b && prefixOf(s[i:], own) > 0:
-			size = prefixOf(s[i:], own)
-			b.WriteString(s[i : i+size])
+			i += prefixOf(s[i:], own)
+			continue
 		case !hidden(r) || strings.ContainsRune(keep, r):
-			b.WriteString(s[i : i+size])
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
+			i += size
+			continue
+		}
+		b.WriteString(s[from:i])
+		if bad {
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		} else {
+			spell(&b, r)
 		}
 		i += size
+		from = i
 	}
+	if from == 0 {
+		return s
+	}
+	b.WriteString(s[from:])
 	return b.String()
+}
+
+// spell writes what r is called in a string of Go.
+func spell(b *strings.Builder, r rune) {
+	switch {
+	case r == '\n':
+		b.WriteString(`\n`)
+	case r == '\r':
+		b.WriteString(`\r`)
+	case r == '\t':
+		b.WriteString(`\t`)
+	case r < 0x100:
+		fmt.Fprintf(b, `\x%02x`, r)
+	case r < 0x10000:
+		fmt.Fprintf(b, `\u%04x`, r)
+	default:
+		fmt.Fprintf(b, `\U%08x`, r)
+	}
 }
 
 // prefixOf is the length of the sequence that s begins with, or 0.

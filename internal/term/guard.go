@@ -16,11 +16,14 @@ type Guard struct {
 }
 
 // Write writes b escaped and, as it holds all of b, returns its length.
-func (g *Guard) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(g.W, escape(string(b), "\n\t", g.Own)); err != nil {
+func (g *Guard) Write(b []byte) (int, error) { return g.WriteString(string(b)) }
+
+// WriteString is Write without a copy.
+func (g *Guard) WriteString(s string) (int, error) {
+	if _, err := io.WriteString(g.W, escape(s, "\n\t", g.Own)); err != nil {
 		return 0, err
 	}
-	return len(b), nil
+	return len(s), nil
 }
 
 // Line is the function Line for text that joy has put together, own sequences in it.

@@ -1,5 +1,10 @@
 package account
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Difference is one thing in which two runs differ.
 type Difference struct {
 	Step string `json:"step,omitempty"` // "" when it is of the run
@@ -28,8 +33,8 @@ type Comparison struct {
 // differ between any two runs. What steps do is compared step by step, since steps that run side by side have no order.
 func Compare(a, b *Run) Comparison {
 	c := Comparison{
-		Differences:   differ(a.order, a.facts, b.order, b.facts),
-		Circumstances: differ(placeKeys, a.place, placeKeys, b.place),
+		Differences:   differences(a, b),
+		Circumstances: differ(placeKeys, a.place, placeKeys, b.place, nil),
 		Took:          []Took{},
 	}
 	for _, step := range steps(a.order, b.order) {
@@ -73,8 +78,34 @@ func steps(orders ...[]key) []string {
 	return list
 }
 
-// differ lists, step by step, what one has and the other has not or has otherwise.
-func differ(orderA []key, a map[key]string, orderB []key, b map[key]string) []Difference {
+// differences are those of facts that are held, and of a kind that is not held whole the one that the rest may hold.
+func differences(a, b *Run) []Difference {
+	var rest []key
+	told := map[key]bool{}
+	for _, kinds := range []map[key]*kind{a.kinds, b.kinds} {
+		for k := range kinds {
+			if n, other := a.kinds[k], b.kinds[k]; !told[k] && !n.same(other) && (!n.whole() || !other.whole()) {
+				told[k] = true
+				rest = append(rest, k)
+			}
+		}
+	}
+	slices.SortFunc(rest, func(a, b key) int { return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.what, b.what)) })
+	list := differ(a.order, a.facts, b.order, b.facts, func(k key) bool {
+		n, other := a.kinds[kindOf(k)], b.kinds[kindOf(k)]
+		_, inA := a.facts[k]
+		_, inB := b.facts[k]
+		return n.same(other) || !inA && !n.whole() || !inB && !other.whole()
+	})
+	for _, k := range rest {
+		d := Difference{Step: k.step, What: k.what, Name: "in all", A: a.kinds[k].text(), B: b.kinds[k].text(), In: "both"}
+		list = append(list, d)
+	}
+	return list
+}
+
+// differ lists, step by step, what one has and the other has not or has otherwise, without what skip takes.
+func differ(orderA []key, a map[key]string, orderB []key, b map[key]string, skip func(key) bool) []Difference {
 	ofStep := map[string][]Difference{}
 	seen := map[key]bool{}
 	for _, order := range [][]key{orderA, orderB} {
@@ -83,6 +114,9 @@ func differ(orderA []key, a map[key]string, orderB []key, b map[key]string) []Di
 				continue
 			}
 			seen[k] = true
+			if skip != nil && skip(k) {
+				continue
+			}
 			if d, same := one(k, a, b); !same {
 				ofStep[k.step] = append(ofStep[k.step], d)
 			}

@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
@@ -41,14 +42,14 @@ type Diagnosis struct {
 	SpecChange   string     `json:"proposed_spec_change"` // lines of joy.yaml; "" when none would help
 	Step         string     `json:"step,omitempty"`       // the first that failed
 	Evidence     []Evidence `json:"evidence"`
-	Skipped      []string   `json:"skipped"` // steps that were not begun because of it
+	Skipped      []string   `json:"skipped"` // steps that were not begun because of it; the first 2000
 }
 
 // Says gives an entry's own words for evidence.
 type Says func(verify.Entry) string
 
-// Case collects what a diagnosis needs of a ledger: the entries of one kind or another that can matter, at most
-// maxKept of each step.
+// Case collects what a diagnosis needs of a ledger: the entries of one kind or another that can matter, at most maxKept of
+// a step and maxAllKept of all, with their texts cut. A step that succeeded can be no reason.
 type Case struct {
 	Run       string
 	Live      bool                                  // it is still going on
@@ -57,6 +58,7 @@ type Case struct {
 
 	started, finished *verify.Entry
 	steps             map[string][]verify.Entry
+	kept              int
 	lost              []verify.Entry // VMs that were lost, or may be alive
 	failed            []verify.Entry // step.finished
 	skipped           []string
@@ -64,15 +66,22 @@ type Case struct {
 	last              verify.Entry
 }
 
-// maxKept is how many entries of a step can be evidence: of more, the last.
-const maxKept = 1000
+// maxKept is how many entries of a step can be evidence, of more the last; maxAllKept of all steps together, of more the last
+// half of each.
+const (
+	maxKept    = 1000
+	maxAllKept = 10_000
+	maxFailed  = 100
+	maxSkipped = 2000 // steps of a plan: plan.MaxSteps
+	maxOpen    = 100
+)
 
 // Add takes the ledger's entries one after the other.
 func (c *Case) Add(e verify.Entry) {
-	e.Raw = nil
 	if c.steps == nil {
 		c.steps = map[string][]verify.Entry{}
 	}
+	e = brief(e)
 	c.last = e
 	switch e.Type {
 	case "run.started":
@@ -82,22 +91,60 @@ func (c *Case) Add(e verify.Entry) {
 	case "sandbox.requested":
 		c.requested = e
 	case "sandbox.lost":
-		c.lost = append(c.lost, e)
+		c.lost = upTo(maxFailed, c.lost, e)
 	case "sandbox.destroyed":
 		if e.Data["verified"] == false {
-			c.lost = append(c.lost, e)
+			c.lost = upTo(maxFailed, c.lost, e)
 		}
 	case "step.finished":
-		if e.String("status") == "failed" {
+		if e.String("status") == "failed" && len(c.failed) < maxFailed {
 			c.failed = append(c.failed, e)
+		} else {
+			c.forget(e.Step)
 		}
 	case "step.skipped":
-		c.skipped = append(c.skipped, e.Step)
+		c.skipped = upTo(maxSkipped, c.skipped, e.Step)
 	case "command.started", "command.finished", "tool.requested", "tool.returned", "tool.denied", "tool.drifted",
 		"approval.denied", "egress.denied", "artifact.quarantined":
-		kept := append(c.steps[e.Step], e)
-		c.steps[e.Step] = kept[max(0, len(kept)-maxKept):]
+		c.keep(e)
 	}
+}
+
+// keep holds what can be evidence.
+func (c *Case) keep(e verify.Entry) {
+	kept := append(c.steps[e.Step], e)
+	c.kept++
+	if len(kept) > maxKept {
+		c.kept -= len(kept) - maxKept
+		kept = kept[len(kept)-maxKept:]
+	}
+	c.steps[e.Step] = kept
+	if c.kept <= maxAllKept {
+		return
+	}
+	for step, kept := range c.steps {
+		if half := len(kept) / 2; half > 0 {
+			c.steps[step] = slices.Clone(kept[half:])
+			c.kept -= half
+		} else if step != e.Step {
+			c.forget(step)
+		}
+	}
+}
+
+// forget drops what was kept of a step, unless it failed.
+func (c *Case) forget(step string) {
+	if step != "" && !slices.ContainsFunc(c.failed, func(e verify.Entry) bool { return e.Step == step }) {
+		c.kept -= len(c.steps[step])
+		delete(c.steps, step)
+	}
+}
+
+func upTo[T any](limit int, list []T, v T) []T {
+	if len(list) < limit {
+		list = append(list, v)
+	}
+	return list
 }
 
 // Diagnose says why the run failed. open are the starts without an end, as verify.Check reports them.
@@ -148,7 +195,12 @@ func (c *Case) unfinished(d *Diagnosis, open []verify.Open) {
 	}
 	d.UnsureReason = "the ledger has no run.finished: joy was ended in the middle of the run, or the end of the ledger was cut off"
 	d.Remediation = "run joy gc, which destroys what the run may have left, then run the agent again"
-	for _, o := range open {
+	for i, o := range open {
+		if i == maxOpen {
+			says := fmt.Sprintf("this entry and %d more have no end: joy ledger verify --json lists them", len(open)-i-1)
+			d.Evidence = append(d.Evidence, Evidence{o.Seq, o.Type, o.Step, says})
+			break
+		}
 		d.Evidence = append(d.Evidence, Evidence{o.Seq, o.Type, o.Step, "has no end: its outcome is unknown"})
 	}
 	if c.last.Seq > 0 {

@@ -14,10 +14,12 @@ type Activity struct {
 	End   *verify.Entry // nil: the ledger has no end of it, so its outcome is unknown
 }
 
-// Moment collects what was under way at a moment, and what happened in it.
+// Moment collects what was under way at a moment, and what happened in it, with texts cut to 8 KiB an entry.
 type Moment struct {
 	When   When
-	During []verify.Entry // of it, without their bytes
+	During []verify.Entry // of it, without their bytes: the first maxDuring
+	More   int            // entries of it that During has not
+	Lost   int            // starts that came when maxUnderWay were under way, and are not told of
 
 	open   map[int64]*Activity // by the seq of its start
 	ofStep map[string]int64    // a step, or the run's waiting, to its start: their ends do not name it
@@ -35,19 +37,33 @@ var startOf = map[string]string{
 	"tool.requested": "tool", "egress.allowed": "egress", "approval.requested": "approval", "run.waiting": "run",
 }
 
+// maxDuring is how many entries of a moment are kept, and maxUnderWay how many activities.
+const (
+	maxDuring   = 5000
+	maxUnderWay = 5000
+)
+
 // Add takes the ledger's entries one after the other. It keeps those that matter.
 func (m *Moment) Add(e verify.Entry) {
-	e.Raw = nil
+	e = brief(e)
 	if m.open == nil {
 		m.open, m.ofStep = map[int64]*Activity{}, map[string]int64{}
 	}
 	if !e.Time.Before(m.When.From) && !e.Time.After(m.When.To) {
-		m.During = append(m.During, e)
+		if len(m.During) < maxDuring {
+			m.During = append(m.During, e)
+		} else {
+			m.More++
+		}
 	}
 	if what, ok := endOf[e.Type]; ok {
 		m.end(what, e)
 	}
 	if what, ok := startOf[e.Type]; ok && !e.Time.After(m.When.To) {
+		if len(m.open) == maxUnderWay {
+			m.Lost++
+			return
+		}
 		m.open[e.Seq] = &Activity{What: what, Start: e}
 		m.ofStep[what+" "+e.Step] = e.Seq
 	}
@@ -64,6 +80,9 @@ func (m *Moment) end(what string, e verify.Entry) {
 	case act == nil || act.End != nil || act.What != what:
 	case e.Time.Before(m.When.From):
 		delete(m.open, of)
+		if key := what + " " + e.Step; m.ofStep[key] == of {
+			delete(m.ofStep, key)
+		}
 	default:
 		act.End = &e
 	}

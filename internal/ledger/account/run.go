@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
 )
 
-// Run is what two runs are compared by.
+// Run is what two runs are compared by. Of a long run only the first facts of a kind are held one by one.
 type Run struct {
 	facts map[key]string // what is compared
+	bytes int            // of the values held
+	kinds map[key]*kind  // by step and what
 	order []key          // of facts, as the ledger has them
 	took  map[string]int64
 	place map[key]string // of circumstances, which are told and not compared
@@ -27,7 +30,7 @@ type key struct{ step, what, name string }
 func NewRun() *Run {
 	return &Run{
 		facts: map[key]string{}, took: map[string]int64{}, place: map[key]string{}, counts: map[string]int{},
-		nth: map[int64]key{},
+		nth: map[int64]key{}, kinds: map[key]*kind{},
 	}
 }
 
@@ -72,13 +75,6 @@ func (r *Run) Add(e verify.Entry) {
 	}
 }
 
-func (r *Run) set(k key, value string) {
-	if _, known := r.facts[k]; !known {
-		r.order = append(r.order, k)
-	}
-	r.facts[k] = value
-}
-
 func (r *Run) run(e verify.Entry) {
 	switch e.Type {
 	case "run.started":
@@ -106,7 +102,9 @@ func (r *Run) step(e verify.Entry) {
 		r.set(key{e.Step, "step", ""}, strings.TrimSpace(e.String("kind")+" "+ran))
 	case "step.finished":
 		r.set(key{e.Step, "status", ""}, outcome(e, "status"))
-		r.took[e.Step], _ = e.Int("ms")
+		if len(r.took) < maxKinds {
+			r.took[e.Step], _ = e.Int("ms")
+		}
 		if _, ok := e.Data["output"]; ok {
 			r.set(key{e.Step, "output", ""}, body(e, "output"))
 		}
@@ -117,22 +115,41 @@ func (r *Run) step(e verify.Entry) {
 
 // next numbers the things of a kind that a step does: they come in an order within a step, and in none between steps.
 func (r *Run) next(step, what string) key {
-	r.counts[step+" "+what]++
-	return key{step, what, fmt.Sprint(r.counts[step+" "+what])}
+	n, known := r.counts[step+" "+what]
+	if !known && len(r.counts) >= maxKinds {
+		return key{"", beyond, ""}
+	}
+	r.counts[step+" "+what] = n + 1
+	return key{step, what, strconv.Itoa(n + 1)}
+}
+
+// begun is next of an entry whose end will name it.
+func (r *Run) begun(e verify.Entry, what string) key {
+	k := r.next(e.Step, what)
+	if len(r.nth) < maxFacts {
+		r.nth[e.Seq] = k
+	}
+	return k
+}
+
+// ended is what begun gave for the entry that e names.
+func (r *Run) ended(e verify.Entry) (key, bool) {
+	of, _ := e.Int("of")
+	k, ok := r.nth[of]
+	delete(r.nth, of)
+	return k, ok
 }
 
 func (r *Run) command(e verify.Entry) {
 	if e.Type == "command.started" {
-		k := r.next(e.Step, "command")
-		r.nth[e.Seq] = k
+		k := r.begun(e, "command")
 		r.set(k, e.String("command"))
 		if _, ok := e.Data["input"]; ok {
 			r.set(key{k.step, "command input", k.name}, body(e, "input"))
 		}
 		return
 	}
-	of, _ := e.Int("of")
-	k, ok := r.nth[of]
+	k, ok := r.ended(e)
 	if !ok {
 		return
 	}
@@ -148,12 +165,10 @@ func (r *Run) command(e verify.Entry) {
 func (r *Run) call(e verify.Entry) {
 	switch e.Type {
 	case "tool.requested":
-		k := r.next(e.Step, "call")
-		r.nth[e.Seq] = k
+		k := r.begun(e, "call")
 		r.set(k, e.String("action")+" "+body(e, "arguments"))
 	case "tool.returned":
-		of, _ := e.Int("of")
-		if k, ok := r.nth[of]; ok {
+		if k, ok := r.ended(e); ok {
 			r.set(key{k.step, "answer", k.name}, strings.TrimSpace(body(e, "result")+" "+e.String("error")))
 		}
 	case "tool.denied", "tool.drifted", "approval.denied":

@@ -103,14 +103,14 @@ type Broken struct {
 
 func (b *Broken) Error() string { return fmt.Sprintf("line %d %s", b.Line, b.Problem) }
 
-// Scan gives fn the entries of r that f wants, in order, and is quick in a ledger where they are few: a line that the
+// Scan calls seen, which may be nil, with the type and the step of each line, and gives fn the entries of r that f wants, in order, and is quick in a ledger where they are few: a line that the
 // filter cannot want is neither parsed nor hashed. What it checks is less than verify.Check does: that seqs follow one
 // another, that each line names the hash which the line before it claims, and of the lines given to fn that they are in
 // canonical form and have the hash they claim. An edit of another line, which keeps its hash, is not seen.
 // It ends with nil at the end of r, with *Broken at a line that does not hold, or with the error of r or fn. last is the
-// last line's type.
-func Scan(r io.Reader, f Filter, fn func(verify.Entry) error) (last string, err error) {
-	s := scanner{r: bufio.NewReaderSize(r, 1<<20), filter: f, literal: literalOf(f.Grep)}
+// last line's type. It keeps one line.
+func Scan(r io.Reader, f Filter, seen func(typ string, step []byte), fn func(verify.Entry) error) (last string, err error) {
+	s := scanner{r: bufio.NewReaderSize(r, 1<<20), filter: f, literal: literalOf(f.Grep), seen: seen}
 	for {
 		line, err := s.line()
 		if errors.Is(err, io.EOF) {
@@ -129,6 +129,8 @@ type scanner struct {
 	r       *bufio.Reader
 	filter  Filter
 	literal []byte // stands in each line that Grep finds; nil when nothing is known to
+	seen    func(typ string, step []byte)
+	parser  verify.Parser
 	buf     []byte
 	n       int
 	hash    [64]byte // that the line before claims
@@ -191,6 +193,9 @@ func (s *scanner) take(line []byte, fn func(verify.Entry) error) error {
 	if string(h.typ) != s.typ {
 		s.typ = string(h.typ)
 	}
+	if s.seen != nil {
+		s.seen(s.typ, h.step)
+	}
 	if !s.may(h, line) {
 		return nil
 	}
@@ -216,22 +221,18 @@ func (s *scanner) may(h head, line []byte) bool {
 
 // parse reads the line in the only form it may have, and gives it to fn when the filter wants it.
 func (s *scanner) parse(line []byte, fn func(verify.Entry) error) error {
-	n := s.n
-	err := verify.Read(io.MultiReader(bytes.NewReader(line), strings.NewReader("\n")), func(e verify.Entry) error {
-		e.Line = n
-		if fn == nil || !s.filter.Wants(e) {
-			return nil
-		}
-		return fn(e)
-	})
+	e, err := s.parser.Parse(line)
 	var bad *verify.BadLine
-	if errors.As(err, &bad) {
+	switch {
+	case errors.As(err, &bad):
 		return s.broken("%s", bad.Problem)
-	}
-	if err == nil && fn == nil {
+	case fn == nil:
 		return s.broken("is no entry in the form that this ledger's entries have")
+	case !s.filter.Wants(e):
+		return nil
 	}
-	return err
+	e.Line = s.n
+	return fn(e)
 }
 
 // plainWord is text that stands in a line as it stands in Text: no escape is needed for it, and nothing is put into it.

@@ -28,7 +28,7 @@ var sample = []record{
 
 func scan(t *testing.T, lines []byte, f account.Filter) (seqs []int64, last string, err error) {
 	t.Helper()
-	last, err = account.Scan(bytes.NewReader(lines), f, func(e verify.Entry) error {
+	last, err = account.Scan(bytes.NewReader(lines), f, nil, func(e verify.Entry) error {
 		seqs = append(seqs, e.Seq)
 		return nil
 	})
@@ -98,7 +98,7 @@ func TestScanSeesWhatDoesNotHold(t *testing.T) {
 }
 
 func TestScanEndsWithItsCaller(t *testing.T) {
-	_, err := account.Scan(bytes.NewReader(write(t, sample)), account.Filter{}, func(verify.Entry) error { return io.ErrClosedPipe })
+	_, err := account.Scan(bytes.NewReader(write(t, sample)), account.Filter{}, nil, func(verify.Entry) error { return io.ErrClosedPipe })
 	require.ErrorIs(t, err, io.ErrClosedPipe)
 }
 
@@ -111,7 +111,7 @@ func FuzzScan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lines []byte, step string) {
 		filter := account.Filter{Step: step}
 		var quick, slow []int64
-		_, err := account.Scan(bytes.NewReader(lines), filter, func(e verify.Entry) error {
+		_, err := account.Scan(bytes.NewReader(lines), filter, nil, func(e verify.Entry) error {
 			quick = append(quick, e.Seq)
 			return nil
 		})
@@ -135,7 +135,7 @@ func BenchmarkScanStep(b *testing.B) {
 	b.SetBytes(int64(len(lines)))
 	for b.Loop() {
 		n := 0
-		_, err := account.Scan(bytes.NewReader(lines), account.Filter{Step: "one"}, func(verify.Entry) error { n++; return nil })
+		_, err := account.Scan(bytes.NewReader(lines), account.Filter{Step: "one"}, nil, func(verify.Entry) error { n++; return nil })
 		require.NoError(b, err)
 		require.Equal(b, 2, n)
 	}

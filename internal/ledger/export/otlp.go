@@ -35,6 +35,10 @@ type live struct {
 
 type queue struct{ typ, step string }
 
+// maxOpen is how many spans are held whose end was not read yet, far more than a run has. A start that comes when there are so
+// many is an event.
+const maxOpen = 4096
+
 // tracer writes a span when its end is read, so that it keeps only what is under way.
 type tracer struct {
 	w     *bufio.Writer
@@ -54,7 +58,7 @@ func (t *tracer) Add(e verify.Entry) error {
 	if e.Type == "run.started" {
 		return t.begin(e)
 	}
-	if from, ok := spanStarts[e.Type]; ok {
+	if from, ok := spanStarts[e.Type]; ok && len(t.open)+len(t.steps) < maxOpen {
 		s := t.start(e, from)
 		if e.Type == "step.started" {
 			t.steps[e.Step] = s
@@ -66,7 +70,7 @@ func (t *tracer) Add(e verify.Entry) error {
 		return nil
 	}
 	s := t.of(e)
-	if s == nil {
+	if s == nil { // also a start that there is no room for
 		t.around(e.Step).event(t.event(e))
 		return nil
 	}

@@ -113,7 +113,9 @@ func (p *Page) sandbox(e verify.Entry) {
 	if m == nil {
 		return
 	}
-	p.vmOf[e.Seq] = m
+	if len(p.vmOf) < 4*maxSteps {
+		p.vmOf[e.Seq] = m
+	}
 	switch e.Type {
 	case "sandbox.created":
 		m.created = &e

@@ -45,7 +45,7 @@ func (p *Page) happened(e verify.Entry) {
 		s.nth++
 		it.nth = s.nth
 	}
-	if begins[e.Type] {
+	if begins[e.Type] && len(p.open) < maxOpen {
 		p.open[e.Seq] = it
 		return
 	}
@@ -60,9 +60,9 @@ func (p *Page) keep(it *item) {
 		to = it.end.Time
 	}
 	if lane := laneOf[it.start.Type]; lane != "" {
-		s.lanes[lane] = append(s.lanes[lane], span(from, to, it.level()))
+		s.lanes[lane] = p.scale().thinned(append(s.lanes[lane], span(from, to, it.level())))
 	} else if bad {
-		s.denied = append(s.denied, from.UnixMilli())
+		s.denied = p.scale().thinnedTicks(append(s.denied, from.UnixMilli()))
 	}
 	switch {
 	case !bad && s.good < maxItemsOfStep && p.shown < maxItems:

@@ -60,6 +60,22 @@ func TestLargeLedgers(t *testing.T) {
 	}
 }
 
+// TestVeryManyStarts holds that starts without an end, and bars that lie far from each other, are bounded too.
+func TestVeryManyStarts(t *testing.T) {
+	s := tell(t)
+	s.add(0, ledger.RunStarted, "", ledger.Data{"agent": "weekly"})
+	s.add(1, ledger.StepStarted, "render", ledger.Data{"kind": "script", "vm": true})
+	for i := range 6000 {
+		s.add(1000, ledger.ToolRequested, "render", ledger.Data{"action": "a.b"})
+		s.add(1000, ledger.EgressDenied, "render", ledger.Data{"to": "host", "host": fmt.Sprintf("h%d", i), "reason": "no"})
+	}
+	s.add(1, ledger.RunFinished, "", ledger.Data{"outcome": "failed", "ms": 1})
+	text := s.page(nil)
+	require.Less(t, len(text), 700<<10)
+	has(t, text, "11940 more not shown")
+	require.LessOrEqual(t, strings.Count(text, `class="call unknown"`), 401)
+}
+
 // BenchmarkPage makes the page of 100,000 entries. Reading and checking the ledger is part of it.
 func BenchmarkPage(b *testing.B) {
 	s := long(b, 100_000, 5, func(i int) string { return fmt.Sprintf("echo %d", i) })

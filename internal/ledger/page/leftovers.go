@@ -73,7 +73,7 @@ func (h *hosts) add(e verify.Entry) {
 			h.rows = append(h.rows, row)
 		}
 		row.times++
-		if !key.denied {
+		if !key.denied && len(h.of) < maxOpen {
 			h.of[e.Seq] = row
 		}
 	}

@@ -80,8 +80,40 @@ func (s scale) merged(bars []bar) []bar {
 	return out
 }
 
+// maxHeld is how many bars of a lane are held before those that nobody will tell apart are put together. There are four
+// levels.
+const maxHeld = 2 * 4 * maxBars
+
+// thinned is bars, or what is drawn the same in the run so far, and so in one that went on longer.
+func (s scale) thinned(bars []bar) []bar {
+	if len(bars) < maxHeld {
+		return bars
+	}
+	return s.merged(bars)
+}
+
+func (s scale) thinnedTicks(at []int64) []int64 {
+	if len(at) < maxHeld {
+		return at
+	}
+	near := s.length / maxBars
+	last := at[0] - near - 1
+	return slices.DeleteFunc(at, func(ms int64) bool {
+		if ms-last <= near {
+			return true
+		}
+		last = ms
+		return false
+	})
+}
+
+// scale is that of the entries so far.
+func (p *Page) scale() scale {
+	return scale{p.first.Time.UnixMilli(), max(p.last.Time.Sub(p.first.Time).Milliseconds(), 1)}
+}
+
 func (v *view) timeline() timeline {
-	s := scale{v.p.first.Time.UnixMilli(), max(v.p.last.Time.Sub(v.p.first.Time).Milliseconds(), 1)}
+	s := v.p.scale()
 	t := timeline{Marks: marks(s.length), More: len(v.p.moreSteps)}
 	waits := v.p.waits
 	if v.p.waiting != nil {

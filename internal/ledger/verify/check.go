@@ -22,7 +22,7 @@ type Options struct {
 // Check reads the ledger in r to its end and reports what it is. Each line must be canonical, follow the one before
 // by seq and hash, be of the same run, not earlier, and of a known type; run.started is first, and after
 // run.finished come only ledger.recovered and run.sealed. The error is only that of reading r: what is wrong with
-// the ledger is in the Report. It keeps 8 bytes an entry, and each start that has no end yet.
+// the ledger is in the Report. It keeps 8 bytes an entry of the first maxMarks, and maxOpen starts that have no end yet.
 func Check(r io.Reader, opts Options) (Report, error) {
 	c := checker{opts: opts, lines: newLines(r, opts.Each != nil), due: opts.PlanDigest, pairs: newPairs()}
 	for {
@@ -49,14 +49,11 @@ type checker struct {
 	rep   Report
 	due   string // the prev that the next entry must have; "" when any plan digest will do
 	last  Entry  // without Raw and Data
-	marks []mark // of each entry so far, to tell a duplicate
+	marks marks
 	tree  tree
 	room  []byte
 	pairs *pairs
 }
-
-// mark is the beginning of an entry's hash. It explains what was found; it decides nothing.
-type mark [8]byte
 
 var (
 	digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
@@ -87,7 +84,7 @@ func (c *checker) follow(e Entry) string {
 	c.rep.Entries, c.rep.Head, c.rep.Ended = e.Seq, e.Hash, e.Time
 	c.rep.Finished = c.rep.Finished || e.Type == "run.finished"
 	c.note(e)
-	c.marks = append(c.marks, mark(sum[:len(mark{})]))
+	c.marks.add(sum)
 	if c.opts.Each != nil {
 		c.opts.Each(e)
 	}
@@ -154,13 +151,18 @@ func (c *checker) stop(bad *BadLine) Report {
 
 func (c *checker) broken(line int, problem string) Report {
 	c.rep.State, c.rep.Line, c.rep.Problem = Broken, line, problem
-	c.rep.Unknown, c.rep.Root = c.pairs.left(), c.tree.root()
+	c.sum()
 	return c.rep
+}
+
+// sum reports what is known of all entries together.
+func (c *checker) sum() {
+	c.rep.Unknown, c.rep.NotFollowed, c.rep.Root = c.pairs.left(), c.pairs.more, c.tree.root()
 }
 
 // done is the report at the end of a chain that holds.
 func (c *checker) done() Report {
-	c.rep.Unknown, c.rep.Root = c.pairs.left(), c.tree.root()
+	c.sum()
 	switch {
 	case c.rep.Entries == 0:
 		c.rep.State, c.rep.Problem = Incomplete, "the ledger is empty"

@@ -9,7 +9,7 @@ func (c *checker) diagnose(e Entry, sum Hash, own bool) string {
 	switch {
 	case !own:
 		return c.forged(e, due)
-	case e.Seq > 0 && e.Seq < due && c.marks[e.Seq-1] == mark(sum[:len(mark{})]):
+	case e.Seq > 0 && e.Seq < due && c.marks.are(e.Seq, sum):
 		return fmt.Sprintf("line %d is a duplicate of line %d", e.Line, e.Seq)
 	case due > 1 && e.Seq == c.last.Seq && e.Prev == c.last.Prev:
 		return fmt.Sprintf("lines %d and %d both claim the same place: one of them was inserted", c.last.Line, e.Line)

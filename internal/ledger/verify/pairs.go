@@ -6,9 +6,13 @@ import (
 	"slices"
 )
 
-// pairs finds the start that an end ends, in a time that does not grow with how many are open: a ledger may hold a
-// million starts without an end.
+// maxOpen is how many starts without an end are followed at a time: far more than a run has under way, and as many as
+// whoever writes a ledger by hand can make it hold.
+const maxOpen = 1 << 16
+
+// pairs finds the start that an end ends, in a time that does not grow with how many are open.
 type pairs struct {
+	more   int64 // starts that came when maxOpen were open: nobody knows whether they ended
 	open   map[int64]Open
 	named  map[name][]int64 // by the start's own seq and by what it itself ended
 	ofStep map[step][]int64 // both: the oldest first, which is open; those behind it may have ended
@@ -44,12 +48,20 @@ func (p *pairs) take(e Entry) {
 }
 
 func (p *pairs) start(o Open) {
+	if len(p.open) == maxOpen {
+		p.more++
+		return
+	}
 	p.open[o.Seq] = o
 	for _, n := range o.names() {
 		p.named[n] = append(p.named[n], o.Seq)
 	}
 	s := step{o.Type, o.Step}
-	p.ofStep[s] = append(p.ofStep[s], o.Seq)
+	queue := p.ofStep[s]
+	if len(queue) > 64+2*len(p.open) { // most of it ended, behind a first that did not
+		queue = slices.DeleteFunc(queue, func(seq int64) bool { _, open := p.open[seq]; return !open })
+	}
+	p.ofStep[s] = append(queue, o.Seq)
 }
 
 func (p *pairs) end(o Open) {

@@ -26,6 +26,21 @@ func Read(r io.Reader, fn func(Entry) error) error {
 	}
 }
 
+// Parser reads lines that somebody else has cut, one ledger's one after the other. The zero value is ready.
+type Parser struct{ last Entry }
+
+// Parse reads a line without its newline, in the only form that an entry has, and checks nothing but that. The error is a
+// *BadLine, whose Line is 0. The entry's Raw is line.
+func (p *Parser) Parse(line []byte) (Entry, error) {
+	e, problem := parse(line, true, &p.last)
+	if problem != "" {
+		return Entry{}, &BadLine{Problem: problem}
+	}
+	p.last = e
+	p.last.Raw, p.last.Data = nil, nil
+	return e, nil
+}
+
 // lines reads entries one after the other.
 type lines struct {
 	r    *bufio.Reader

@@ -38,8 +38,10 @@ type Report struct {
 	Recovered bool   // joy gc sealed it, after joy had died
 	Workspace string // as run.started has it
 
-	// Unknown are the starts without an end: the outcome of each is unknown.
-	Unknown []Open
+	// Unknown are the starts without an end: the outcome of each is unknown. NotFollowed are starts that came when very many
+	// had no end, which nobody looked for an end of.
+	Unknown     []Open
+	NotFollowed int64
 }
 
 // Open is an entry that started something whose end is not in the ledger.
