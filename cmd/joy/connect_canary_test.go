@@ -93,7 +93,7 @@ func TestCanaries(t *testing.T) {
 	reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // for writing too, so that it does not end when the first has written
 	require.NoError(t, err)
 	defer reader.Close()
-	require.NoError(t, reader.SetReadDeadline(time.Now().Add(time.Minute))) // one that lacks its credential says nothing
+	require.NoError(t, reader.SetReadDeadline(time.Now().Add(patience))) // one that lacks its credential says nothing
 	lines := bufio.NewReader(reader)
 	var got []string
 	for range kinds {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,15 +36,22 @@ func TestStoppedAtE2B(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, server := e2bProject(t, e2btest.Options{})
-			b.write("s/run.sh", littering)
+			work := littering
+			if !test.late {
+				work = strings.Replace(work, "echo '{}'", "exec sleep 1000", 1) // it cannot end before the signal
+			}
+			b.write("s/run.sh", work)
 			built, _, stderr := b.run("build")
 			require.Zero(t, built, stderr)
-			p := b.start("run", "--sandbox", "e2b", "--jsonl")
-			stop := sync.OnceFunc(func() { _ = p.cmd.Process.Signal(unix.SIGINT) })
+			started := make(chan *process, 1)
+			stop := sync.OnceFunc(func() { _ = (<-started).cmd.Process.Signal(unix.SIGINT) })
 			if test.at != e2btest.Any {
 				server.Fault(e2btest.Fault{On: test.at, Times: 1, Do: e2btest.Delay(time.Second)})
 				server.Watch(test.at, stop)
-			} else {
+			}
+			p := b.start("run", "--sandbox", "e2b", "--jsonl")
+			started <- p
+			if test.at == e2btest.Any {
 				p.await(test.entry)
 				stop()
 			}
@@ -64,10 +72,10 @@ func TestStoppedAtE2B(t *testing.T) {
 // Who leaves while the sandbox is being ended is told that it may live, and gc ends it.
 func TestLeftAtE2B(t *testing.T) {
 	b, server := e2bProject(t, e2btest.Options{})
-	p := b.start("run", "--sandbox", "e2b", "--jsonl")
 	kills := make(chan struct{}, 10)
 	server.Watch(e2btest.Kill, func() { kills <- struct{}{} })
-	server.Fault(e2btest.Fault{On: e2btest.Kill, Times: 1, Do: e2btest.Delay(time.Minute)})
+	server.Fault(e2btest.Fault{On: e2btest.Kill, Times: 1, Do: e2btest.Delay(time.Hour)})
+	p := b.start("run", "--sandbox", "e2b", "--jsonl")
 	<-kills
 	for signal := range signalCodes { // three that wait side by side
 		require.NoError(t, p.cmd.Process.Signal(signal))

@@ -73,7 +73,7 @@ func TestKilledAtE2B(t *testing.T) {
 	require.Zero(t, code, stderr)
 	cmd := b.command("run", "--sandbox", "e2b")
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { return len(server.Sandboxes()) == 1 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(server.Sandboxes()) == 1 }, patience, 10*time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait() // killed
 

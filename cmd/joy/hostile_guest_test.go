@@ -47,7 +47,7 @@ func TestHostileGuest(t *testing.T) {
 			require.Equal(t, 6, exit.ExitCode(), "%s", &stderr)
 			peak := <-most
 			t.Logf("ended after %s, with %d KiB at most: %s", time.Since(begin), peak, &stderr)
-			require.Less(t, time.Since(begin), 4*time.Minute, "it waited for the run's limit")
+			require.Less(t, time.Since(begin), 15*time.Minute, "it waited for the run's limit")
 			require.Less(t, peak, maxJoy, "KiB of memory")
 			require.Positive(t, peak)
 			b.verifies(0)

@@ -105,7 +105,7 @@ func TestKilledJoy(t *testing.T) {
 	p, vm := b.begun()
 	require.NoError(t, p.cmd.Process.Kill())
 	require.Equal(t, -1, p.exitCode())
-	require.Eventually(t, func() bool { return !alive(vm) }, 2*time.Second, 10*time.Millisecond, "the VM outlived joy")
+	require.Eventually(t, func() bool { return !alive(vm) }, patience, 10*time.Millisecond, "the VM outlived joy")
 
 	code, stdout, stderr := b.run("ledger", "verify")
 	require.Equal(t, 7, code)
@@ -183,7 +183,7 @@ func TestThirdSignalLeavesAtOnce(t *testing.T) {
 	require.Equal(t, 6, p.exitCode(), "%s", &p.stderr)
 	require.Contains(t, p.stderr.String(), "a VM may still be alive")
 	require.Contains(t, p.stderr.String(), `run "joy gc"`)
-	require.Eventually(t, func() bool { return !alive(vm) }, 2*time.Second, 10*time.Millisecond, "the VM outlived joy")
+	require.Eventually(t, func() bool { return !alive(vm) }, patience, 10*time.Millisecond, "the VM outlived joy")
 	b.verifies(7)
 	code, stdout, _ := b.run("gc")
 	require.Zero(t, code)
