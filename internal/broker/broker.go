@@ -91,6 +91,9 @@ type grant struct {
 	expires time.Time
 }
 
+// idleLimit is how long a connection of a step may be open without a word.
+const idleLimit = 5 * time.Minute
+
 // New makes the broker of a run. The caller closes it when the run ends.
 func New(cfg Config) *Broker {
 	if cfg.Now == nil {
@@ -105,7 +108,7 @@ func New(cfg Config) *Broker {
 	b.open(cfg.Connections)
 	b.server = &http.Server{
 		Handler: understood(b.handler()), ConnContext: doorOf, ConnState: heard,
-		ReadHeaderTimeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ReadHeaderTimeout: time.Minute, IdleTimeout: idleLimit, MaxHeaderBytes: 64 << 10,
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" too needs a token
 		// What net/http would log holds the VM's own words, and stderr is for people.
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),

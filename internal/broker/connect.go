@@ -14,8 +14,9 @@ import (
 	"github.com/joystream-ai/joy/internal/policy"
 )
 
-// helloLimit bounds how long a client may take to say whom it wants in an open tunnel.
-const helloLimit = 30 * time.Second
+// helloLimit bounds how long a client may take to say whom it wants in an open tunnel: as long as a connection may be idle.
+// In an emulated VM on a busy machine a client that has the CONNECT's answer may have work for a minute before its hello.
+const helloLimit = idleLimit
 
 // connect serves CONNECT (RFC 9110, section 9.3.6) to a host that the step is granted: judge the name, look it up once,
 // judge the addresses, record, connect, and carry TLS for that name only.
@@ -95,8 +96,11 @@ func (b *Broker) tunnel(w http.ResponseWriter, r *http.Request, host string, add
 		return 0, 0, egress.NoTunnelReply
 	}
 	name, hello, err := egress.ReadHello(r.Context(), client)
-	if err == nil && name != host {
+	switch {
+	case err == nil && name != host:
 		err = egress.OtherName
+	case err != nil && len(hello) == 0:
+		err = egress.NoTunnelReply
 	}
 	if err != nil {
 		b.denyEgress(grantOf(r).step, r.Host, err)

@@ -2,9 +2,13 @@ package broker
 
 import (
 	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -13,14 +17,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/joystream-ai/joy/internal/egress"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/secret"
 )
 
 // memory is a broker that leaves nothing behind, for a bubble's clock.
-func memory(t testing.TB) *Broker {
+func memory(t testing.TB, record io.Writer) *Broker {
 	t.Helper()
-	led, err := ledger.Memory("run-1", "sha256:"+strings.Repeat("0", 64), ledger.Options{})
+	led, err := ledger.Memory("run-1", "sha256:"+strings.Repeat("0", 64), ledger.Options{Tee: record})
 	require.NoError(t, err)
 	_, err = led.Append(ledger.RunStarted, "", ledger.Data{})
 	require.NoError(t, err)
@@ -36,7 +41,7 @@ func TestSlowClientsAreEnded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := memory(t)
+				b := memory(t, nil)
 				defer b.Close()
 				mine, theirs := net.Pipe()
 				b.Serve("count", theirs)
@@ -55,6 +60,51 @@ func TestSlowClientsAreEnded(t *testing.T) {
 				require.LessOrEqual(t, time.Since(begun), 6*time.Minute)
 				mine.Close()
 				client.Wait()
+			})
+		})
+	}
+}
+
+// What has an open tunnel may take its time to say whom it wants, but not for ever.
+func TestTunnelThatWaits(t *testing.T) {
+	for name, tc := range map[string]struct {
+		waits time.Duration
+		why   string
+	}{
+		"nearly too long": {idleLimit - time.Second, ""},
+		"too long":        {idleLimit + time.Second, string(egress.NoTunnelReply)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var record bytes.Buffer
+				b := memory(t, &record)
+				upstream, origin := net.Pipe()
+				b.cfg.Dialer = egress.Dialer{
+					Lookup: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{public}, nil },
+					Dial:   func(context.Context, netip.AddrPort) (net.Conn, error) { return upstream, nil },
+				}
+				token, err := b.Issue("fetch", Terms{Limit: time.Hour, Egress: []string{"example.com"}})
+				require.NoError(t, err)
+				mine, theirs := net.Pipe()
+				b.Serve("fetch", theirs)
+				_, err = io.WriteString(mine, "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Bearer "+token+"\r\n\r\n")
+				require.NoError(t, err)
+				answer := make([]byte, len("HTTP/1.1 200 Connection established\r\n\r\n"))
+				_, err = io.ReadFull(mine, answer)
+				require.NoError(t, err)
+				time.Sleep(tc.waits)
+				var client sync.WaitGroup
+				client.Go(func() {
+					_ = tls.Client(mine, &tls.Config{ServerName: "example.com", MinVersion: tls.VersionTLS12}).Handshake()
+				})
+				n, _ := origin.Read(make([]byte, 1))
+				require.Equal(t, tc.why == "", n == 1, "the hello went up")
+				mine.Close()
+				origin.Close()
+				client.Wait()
+				require.NoError(t, b.Close())
+				require.NoError(t, b.cfg.Ledger.Close())
+				require.Equal(t, tc.why != "", strings.Contains(record.String(), `"reason":"`+tc.why+`"`), "%s", &record)
 			})
 		})
 	}
@@ -116,7 +166,7 @@ func FuzzDoor(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	b := memory(f)
+	b := memory(f, nil)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		mine, theirs := net.Pipe()
 		b.Serve("count", theirs)
