@@ -138,7 +138,7 @@ func (a *app) inputValues(props map[string]property, flags []string, file string
 func (a *app) readInputFile(file string) ([]byte, error) {
 	r := a.env.Stdin
 	if file != "-" {
-		f, err := os.Open(a.abs(file))
+		f, err := openNamed(a.abs(file))
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -34,8 +35,7 @@ func (a *app) openLedger(args []string) (f *os.File, shown string, err error) {
 		ref = args[0]
 	}
 	if a.namesFile(ref) {
-		f, err = os.Open(a.abs(ref)) // #nosec G304 -- the user's own word
-		if err != nil {
+		if f, err = openNamed(a.abs(ref)); err != nil {
 			return nil, ref, fault.Wrap(fault.Input, err, "open ledger")
 		}
 		return f, ref, nil
@@ -46,6 +46,12 @@ func (a *app) openLedger(args []string) (f *os.File, shown string, err error) {
 	}
 	f, err = openRunLedger(run)
 	return f, a.relative(filepath.Join(run.Dir, ledgerFile)), err
+}
+
+// openNamed opens a file that a person named, which may be a pipe of a shell. One that nobody writes to is empty, and holds
+// joy for no time.
+func openNamed(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // #nosec G304 -- the user's own word
 }
 
 // namesFile tells a file from a run id: it looks like a path, or there is such a file.

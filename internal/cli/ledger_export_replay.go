@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"io"
 	"path/filepath"
 
@@ -29,9 +28,10 @@ func (a *app) exportReplay(w io.Writer, body *io.SectionReader, run export.Run, 
 		return fault.Wrap(fault.Input, err, "open the objects of the run").WithHint("name a run of this project")
 	}
 	defer store.Close()
-	needs, err := replay.Needs(bytes.NewReader(ledger), run.Plan)
+	parts := replay.Parts{Ledger: ledger, Seal: run.Seal, Lock: run.Lock}
+	needs, err := replay.Needs(parts, run.Plan)
 	if err != nil {
 		return err
 	}
-	return replay.Write(w, replay.Parts{Ledger: ledger, Seal: run.Seal, Lock: run.Lock}, needs, store.Open)
+	return replay.Write(w, parts, needs, store.Open)
 }

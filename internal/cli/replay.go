@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -45,6 +44,9 @@ func newReplayCmd(a *app) *cobra.Command {
 	return cmd
 }
 
+// maxReplayed bounds the ledger of a run that is repeated, in bytes.
+const maxReplayed = 256 << 20
+
 // pastRun is a run that is to be repeated: what was frozen, and what was answered.
 type pastRun struct {
 	target *target
@@ -71,7 +73,10 @@ func (a *app) openPast(ref string, rec *record) (*pastRun, error) {
 		return nil, err
 	}
 	defer f.Close()
-	ledger, err := io.ReadAll(f)
+	ledger, err := io.ReadAll(io.LimitReader(f, maxReplayed+1))
+	if err == nil && len(ledger) > maxReplayed {
+		return nil, fault.New(fault.Input, "the ledger of %s is longer than %d MiB, and a replay compares it in memory", run.ID, maxReplayed>>20)
+	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Platform, err, "read the ledger of %s", run.ID)
 	}
@@ -79,19 +84,22 @@ func (a *app) openPast(ref string, rec *record) (*pastRun, error) {
 }
 
 func (a *app) openPastFile(name string, rec *record) (*pastRun, error) {
-	f, err := os.Open(a.abs(name)) // #nosec G304 -- the user's own word
+	f, err := a.openInput(name)
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "open the record")
 	}
 	defer f.Close()
-	parts, err := replay.Unpack(f, func(_ string, b []byte) error {
+	var p *plan.Plan
+	needs := func(parts replay.Parts) (list []string, err error) {
+		if p, err = plan.Decode(parts.Lock, name); err != nil {
+			return nil, err
+		}
+		return replay.Needs(parts, p)
+	}
+	parts, err := replay.Unpack(f, needs, func(_ string, b []byte) error {
 		_, err := rec.objects.PutBytes(b)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	p, err := plan.Decode(parts.Lock, name)
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +168,7 @@ func (a *app) replay(ctx context.Context, ref string) error {
 	}
 	out, err := a.again(ctx, rec, was, was.target, was.inputs(rec), &standIn{
 		trigger: "replay", of: was.record.Run, answers: was.record.Call, model: was.askedModel(), secrets: secret.NewScrubber(),
+		lockFile: a.lockFile(""), // whose signature holds when it is of the same plan
 	})
 	if err != nil {
 		return err
@@ -178,6 +187,7 @@ func (a *app) refuseOtherImage(was *pastRun) error {
 
 // again executes a plan answered by the record of a past run. No connection is started and no host is reached, so that nothing
 // of the project has to be trusted for it.
+// The operator's policy holds for it as for any run.
 func (a *app) again(ctx context.Context, rec *record, was *pastRun, t *target, in *inputs, s *standIn) (runner.Outcome, error) {
 	none := runner.Outcome{}
 	m, err := modelOf(t.plan, s.model)
@@ -189,6 +199,10 @@ func (a *app) again(ctx context.Context, rec *record, was *pastRun, t *target, i
 		return none, err
 	}
 	if err := a.refuseTooLarge(t); err != nil {
+		return none, err
+	}
+	bounds, err := a.judge(t.asking(m), s.lockFile, provider.Name())
+	if err != nil {
 		return none, err
 	}
 	pin, err := a.pinnedImage(t.plan)
@@ -217,7 +231,7 @@ func (a *app) again(ctx context.Context, rec *record, was *pastRun, t *target, i
 	}
 	done := rec.execute(ctx, a, execution{
 		target: t, provider: provider, image: pin, in: in, secrets: secrets, model: was.prompting(m, secrets),
-		standIn: s,
+		standIn: s, bounds: bounds,
 	})
 	unsealed := seal.end(ctx, rec, done.RecordErr)
 	if err := rec.ledger.Close(); done.RecordErr == nil {
@@ -248,6 +262,8 @@ type standIn struct {
 	answers answers
 	model   string // PROVIDER/NAME that was asked then; "": the plan's
 	secrets *secret.Set
+
+	lockFile string // where the lock is, for the signature beside it
 }
 
 func (s *standIn) take(cfg *broker.Config, started ledger.Data) {

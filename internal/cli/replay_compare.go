@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -150,8 +148,8 @@ func (a *app) firstByte(rec *record, was *pastRun, d account.Difference) (int, b
 	switch {
 	case stream != "" && was.logs != "":
 		name := d.Step + "." + d.Name + "." + stream
-		then, err1 := readStart(os.Open(filepath.Join(was.logs, name)))
-		now, err2 := readStart(os.Open(filepath.Join(rec.logsDir(), name)))
+		then, err1 := readStart(openPlain(was.logs, name))
+		now, err2 := readStart(openPlain(rec.logsDir(), name))
 		return replay.Part(then, now), err1 == nil && err2 == nil
 	case strings.HasPrefix(d.What, "artifact"):
 		then, err1 := readStart(rec.objects.Open(digestIn(d.A)))

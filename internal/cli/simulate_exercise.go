@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/build"
@@ -41,7 +44,7 @@ func (a *app) exercise(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	prepared.secrets = secret.NewScrubber()
+	prepared.secrets, prepared.lockFile = secret.NewScrubber(), a.lockFile(arg)
 	judge := &entering{ctx: ctx, plan: t.plan, known: prepared.secrets, warn: a.warn}
 	in, err := a.exerciseInputs(t, was, rec, o, judge)
 	if err != nil {
@@ -79,20 +82,20 @@ func (a *app) exercising(t *target, was *pastRun, record string) (*standIn, erro
 		return nil, err
 	}
 	s.answers = func(_ context.Context, step, action string, _ json.RawMessage) (connection.Result, error) {
-		raw, ok := fixed[action]
+		result, ok := fixed[action]
 		if !ok {
 			return connection.Result{}, fault.New(fault.Input, "step %s calls %s, which has no fixture", step, action).
 				WithHint("fixtures: {%s: testdata/answer.json} in joy.yaml", action)
 		}
-		return connection.Result{Raw: raw}, nil
+		return result, nil
 	}
 	return s, nil
 }
 
 // fixtures are the answers that joy.yaml names for actions: a file is a tool's whole result when it has content or
 // structuredContent, else what is structured in one.
-func fixtures(t *target) (map[string]json.RawMessage, error) {
-	list := map[string]json.RawMessage{}
+func fixtures(t *target) (map[string]connection.Result, error) {
+	list := map[string]connection.Result{}
 	text, err := readCapped(filepath.Join(t.dir, build.SpecName), plan.MaxBytes)
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "read joy.yaml, which names the fixtures")
@@ -107,7 +110,7 @@ func fixtures(t *target) (map[string]json.RawMessage, error) {
 	}
 	defer root.Close()
 	for action, file := range spec.Fixtures {
-		body, err := root.ReadFile(filepath.FromSlash(file.Value))
+		body, err := readFixture(root, filepath.FromSlash(file.Value))
 		if err == nil {
 			list[action], err = asResult(body)
 		}
@@ -118,24 +121,43 @@ func fixtures(t *target) (map[string]json.RawMessage, error) {
 	return list, nil
 }
 
-func asResult(body []byte) (json.RawMessage, error) {
+// maxFixture bounds a fixture as the answer of a server is, in bytes.
+const maxFixture = connection.MaxMessage
+
+// readFixture reads a file of the project. It looks before it opens: a pipe would hold joy until somebody writes.
+func readFixture(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("not an ordinary file")
+	case info.Size() > maxFixture:
+		return nil, fmt.Errorf("larger than %d MiB", maxFixture>>20)
+	}
+	return root.ReadFile(name)
+}
+
+// asResult is a fixture as the tool would have returned it.
+func asResult(body []byte) (connection.Result, error) {
 	var whole struct {
 		Content           []json.RawMessage `json:"content"`
 		StructuredContent json.RawMessage   `json:"structuredContent"`
+		IsError           bool              `json:"isError"`
 	}
-	if err := json.Unmarshal(body, new(any)); err != nil {
-		return nil, err
-	}
-	if json.Unmarshal(body, &whole) == nil && (whole.Content != nil || whole.StructuredContent != nil) {
-		return body, nil
+	if !utf8.Valid(body) {
+		return connection.Result{}, errors.New("it is not valid UTF-8")
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, body); err != nil {
-		return nil, err
+		return connection.Result{}, err
+	}
+	if json.Unmarshal(body, &whole) == nil && (whole.Content != nil || whole.StructuredContent != nil) {
+		return connection.Result{Raw: compact.Bytes(), IsError: whole.IsError}, nil
 	}
 	quoted, err := json.Marshal(compact.String())
 	if err != nil {
-		return nil, err
+		return connection.Result{}, err
 	}
-	return json.RawMessage(`{"content":[{"type":"text","text":` + string(quoted) + `}]}`), nil
+	return connection.Result{Raw: json.RawMessage(`{"content":[{"type":"text","text":` + string(quoted) + `}]}`)}, nil
 }

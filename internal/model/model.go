@@ -7,6 +7,8 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 )
 
 // Model is one model of one provider. It is safe for concurrent use.
@@ -48,6 +50,9 @@ type Turn struct {
 	// Sending is called once, with the bytes of the request before the first of them leaves; its error keeps them here. May
 	// be nil.
 	Sending func(request []byte) error
+	// Repeat is called before an answer that broke off is asked for again, with what was used so far in all and by that answer
+	// alone; its error ends the turn. May be nil.
+	Repeat func(all, last Usage) error
 }
 
 // Result answers one Call.
@@ -57,13 +62,18 @@ type Result struct {
 	IsError bool
 }
 
+// MaxCalls is how many tools one reply may ask for.
+const MaxCalls = 128
+
 // Reply is one answer of the model.
 type Reply struct {
 	Model string // as the provider names who answered
 	Text  string
-	Calls []Call
+	Calls []Call // of distinct IDs, at most MaxCalls
 	Stop  Stop
-	Usage Usage
+	// Usage is that of every attempt, also of those whose answer broke off.
+	Usage     Usage
+	Estimated bool // the provider did not say what was used, or not of every attempt: Usage is from the length of what was said
 }
 
 // Call is a tool that the model asks for. Its name and input are the model's words: any bytes.
@@ -89,6 +99,48 @@ type Usage struct {
 	In, Out, CacheRead, CacheWrite int64
 }
 
+// maxCount bounds one count of a Usage: more is nobody's word for tokens, and sums stay exact.
+const maxCount = 1 << 40
+
+// credible is what can be true of a provider's word: no count is negative, or beyond maxCount.
+func (u Usage) credible() Usage {
+	clip := func(n int64) int64 { return min(max(n, 0), maxCount) }
+	return Usage{clip(u.In), clip(u.Out), clip(u.CacheRead), clip(u.CacheWrite)}
+}
+
+// bytesOfToken is how many bytes of text a token is, about.
+const bytesOfToken = 4
+
+// estimate is what an exchange has used when its provider does not say.
+func estimate(x Exchange, r Reply) Usage {
+	said := len(r.Text)
+	for _, c := range r.Calls {
+		said += len(c.Name) + len(c.Input)
+	}
+	return Usage{In: int64(len(x.Request)) / bytesOfToken, Out: int64(said+bytesOfToken-1) / bytesOfToken}
+}
+
+// check holds an answer to what a conversation can go on from.
+func (r *Reply) check() error {
+	if len(r.Calls) > MaxCalls {
+		return fmt.Errorf("the answer asks for %d calls at once, of at most %d", len(r.Calls), MaxCalls)
+	}
+	ids := map[string]bool{}
+	for _, c := range r.Calls {
+		if c.ID == "" || ids[c.ID] {
+			return fmt.Errorf("the answer has two calls of the id %.80q", c.ID)
+		}
+		ids[c.ID] = true
+	}
+	switch {
+	case len(r.Calls) > 0 && r.Stop == End:
+		r.Stop = Calls
+	case len(r.Calls) == 0 && r.Stop == Calls:
+		return errors.New("the answer ended for a call, and has none")
+	}
+	return nil
+}
+
 // Total is all that were used.
 func (u Usage) Total() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
 
@@ -102,6 +154,8 @@ type Exchange struct {
 	Request, Response []byte
 	Status            int // of HTTP; 0: there was no answer
 	Attempts          int
+
+	media string // of the answer, without parameters; "" when it does not say
 }
 
 // Price is what a million tokens cost, in US dollars.

@@ -5,14 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"mime"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/joystream-ai/joy/internal/fault"
 )
 
 // Bounds of what a provider may send and ask for.
 const (
-	maxResponse  = 32 << 20
+	maxRequest   = 32 << 20 // bytes; what the largest of the providers takes
+	maxResponse  = 32 << 20 // bytes, unpacked
 	longestWait  = time.Minute // that Retry-After may ask for
 	answerWithin = 10 * time.Minute
 )
@@ -44,15 +49,20 @@ func (w Wire) Client() *http.Client {
 
 type recordingKey struct{}
 
-// recording is the exchange that a Wire keeps, and who is told before it begins.
+// recording is the exchange that a Wire keeps, and who is told before it begins. hold keeps a request here for good.
 type recording struct {
 	*Exchange
 	sending func() error
+	hold    func(why error) error
 }
 
 func (r recording) begin(body []byte) error {
-	r.Request, r.Response, r.Status = body, nil, 0
+	r.Request, r.Response, r.Status, r.media = body, nil, 0, ""
 	r.Attempts++
+	if len(body) > maxRequest {
+		return r.hold(fault.New(fault.Agent, "the conversation has become longer than %d MiB, which no model takes", maxRequest>>20).
+			WithHint("say in SKILL.md to keep large things in files"))
+	}
 	return r.sending()
 }
 
@@ -74,7 +84,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	if r.wire.Authorize != nil {
 		if err := r.wire.Authorize(req); err != nil {
-			return nil, err
+			return nil, x.hold(err)
 		}
 	}
 	res, err := r.wire.Base.RoundTrip(req)
@@ -82,6 +92,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.Status = res.StatusCode
+	x.media, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
 	bounded(res.Header)
 	res.Body = &kept{ReadCloser: res.Body, x: x.Exchange}
 	return res, nil
@@ -104,11 +115,13 @@ func bounded(h http.Header) {
 		v := h.Get(unit.name)
 		n, err := strconv.ParseFloat(v, 64)
 		at, derr := http.ParseTime(v)
-		if (err == nil && n*float64(unit.of) > float64(longestWait)) || (derr == nil && time.Until(at) > longestWait) {
+		if (err == nil && (math.IsNaN(n) || n*float64(unit.of) > float64(longestWait))) || (derr == nil && time.Until(at) > longestWait) {
 			h.Set("X-Should-Retry", "false") // which the SDKs obey
 		}
 	}
 }
+
+var errTooLong = fmt.Errorf("the model provider's answer is longer than %d MiB", maxResponse>>20)
 
 // kept is a body whose bytes are kept as they are read.
 type kept struct {
@@ -119,7 +132,7 @@ type kept struct {
 func (k *kept) Read(p []byte) (int, error) {
 	n, err := k.ReadCloser.Read(p)
 	if len(k.x.Response)+n > maxResponse {
-		return 0, fmt.Errorf("the model provider's answer is longer than %d MiB", maxResponse>>20)
+		return 0, errTooLong
 	}
 	k.x.Response = append(k.x.Response, p[:n]...)
 	return n, err

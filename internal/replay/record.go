@@ -7,7 +7,6 @@ package replay
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -79,8 +78,8 @@ func Read(ledger io.Reader, objects Objects) (*Record, error) {
 	switch {
 	case err != nil:
 		return nil, fault.Wrap(fault.Platform, err, "read the record")
-	case rep.State != verify.Complete:
-		return nil, fault.New(fault.Ledger, "the record is %s: %s", rep.State, rep.Problem)
+	case held(rep, nil) != nil:
+		return nil, held(rep, nil)
 	case r.failed != nil:
 		return nil, r.failed
 	}
@@ -147,7 +146,8 @@ func (r *Record) read(digest string) ([]byte, error) {
 	defer src.Close()
 	b, err := io.ReadAll(io.LimitReader(src, maxBody+1))
 	if err == nil && len(b) > maxBody {
-		err = fmt.Errorf("it is longer than %d MiB", maxBody>>20)
+		return nil, fault.New(fault.Input, "%.19s… of the record is longer than %d MiB, which is too much for a record file", digest, maxBody>>20).
+			WithHint("replay it where it ran: joy replay RUN")
 	}
 	if err != nil {
 		return nil, missing(digest, err)

@@ -78,10 +78,11 @@ type talk struct {
 	res    *result
 	world  sandbox.World // nil: the step has no VM
 	tools  []tool
-	last   *command // the last script that was begun
-	failed error    // how that script failed
-	ran    int      // scripts so far
-	given  *input   // what the first script's entry has to name; nil: it was named
+	last   *command    // the last script that was begun
+	failed error       // how that script failed
+	ran    int         // scripts so far
+	before model.Usage // of the turn before
+	given  *input      // what the first script's entry has to name; nil: it was named
 }
 
 // hold is the loop: the model speaks, what it asks for is done, until it gives an answer that holds.

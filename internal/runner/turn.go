@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"strings"
-	"sync"
 
 	"github.com/joystream-ai/joy/internal/broker"
 	"github.com/joystream-ai/joy/internal/fault"
@@ -14,53 +13,15 @@ import (
 	"github.com/joystream-ai/joy/internal/secret"
 )
 
-// maxReply bounds one reply of a model, in tokens.
-const maxReply = 16_000
-
-// spent is what the model steps of a run have used together.
-type spent struct {
-	mu   sync.Mutex
-	used model.Usage
-	cost float64
-}
-
-// left is how long a reply may be; an error when the run has used what it may.
-func (r *run) left() (int, error) {
-	r.spent.mu.Lock()
-	defer r.spent.mu.Unlock()
-	limit := r.Model
-	tokens := limit.MaxTokens - r.spent.used.Total()
-	if tokens <= 0 {
-		return 0, fault.New(fault.Agent, "the run has used %d tokens of %d", r.spent.used.Total(), limit.MaxTokens).WithHint("raise model.max_tokens in joy.yaml and build again")
-	}
-	if limit.Price != nil && limit.MaxCost > 0 {
-		dollars := limit.MaxCost - r.spent.cost
-		if dollars <= 0 {
-			return 0, fault.New(fault.Agent, "the run has cost about $%.2f of $%.2f", r.spent.cost, limit.MaxCost).WithHint("raise model.max_cost in joy.yaml and build again")
-		}
-		if limit.Price.Out > 0 {
-			tokens = min(tokens, int64(math.Ceil(dollars/limit.Price.Out*1e6)))
-		}
-	}
-	return int(min(tokens, maxReply)), nil
-}
-
-func (r *run) spend(u model.Usage) {
-	r.spent.mu.Lock()
-	defer r.spent.mu.Unlock()
-	r.spent.used = r.spent.used.Add(u)
-	if r.Model.Price != nil {
-		r.spent.cost += r.Model.Price.Cost(u)
-	}
-}
-
 // say is one turn: what goes out is durable on record before it does, and what came back is kept, scrubbed.
 func (t *talk) say(ctx context.Context, conv model.Conversation, n int, turn model.Turn) (model.Reply, error) {
 	r := t.run
-	var err error
-	if turn.MaxTokens, err = r.left(); err != nil {
+	held, err := r.reserve(ctx, t.before)
+	if err != nil {
 		return model.Reply{}, err
 	}
+	defer r.release(held)
+	turn.MaxTokens, turn.Repeat = int(held.reply), r.repeat
 	var asked int64
 	turn.Sending = func(body []byte) error {
 		if err := r.refuseCredential(t.step.ID, body); err != nil {
@@ -87,16 +48,18 @@ func (t *talk) say(ctx context.Context, conv model.Conversation, n int, turn mod
 		return reply, err // nothing left this machine
 	}
 	r.spend(reply.Usage)
+	t.before = reply.Usage
 	reply.Text = r.words(reply.Text)
 	kept, kerr := r.keepBytes(x.Response)
 	if kerr != nil {
 		return reply, kerr
 	}
 	d := ledger.Data{"of": asked, "turn": n, "ms": r.took(begun), "attempts": x.Attempts, "status": x.Status, "response": kept}
+	t.describe(d, reply)
 	if err != nil {
 		d["error"] = r.text(err.Error())
 	} else {
-		t.describe(d, reply)
+		d["model"], d["stop"], d["calls"] = r.text(reply.Model), string(reply.Stop), len(reply.Calls)
 	}
 	if _, rerr := r.Ledger.Append(ledger.ModelReplied, t.step.ID, d); rerr != nil {
 		return reply, rerr
@@ -116,11 +79,16 @@ func (r *run) refuseCredential(step string, body []byte) error {
 	return nil
 }
 
-// describe is what the record says of a reply beside its bytes.
+// describe is what the record says of a reply beside its bytes, also of one that broke off: it was paid for.
 func (t *talk) describe(d ledger.Data, reply model.Reply) {
 	u := reply.Usage
-	d["model"], d["stop"], d["calls"] = t.run.text(reply.Model), string(reply.Stop), len(reply.Calls)
+	if u.Total() == 0 {
+		return
+	}
 	d["tokens"] = ledger.Data{"in": u.In, "out": u.Out, "cache_read": u.CacheRead, "cache_write": u.CacheWrite}
+	if reply.Estimated {
+		d["estimated"] = true
+	}
 	if len(reply.Calls) > 0 {
 		d["asked"] = t.asked(reply.Calls)
 	}

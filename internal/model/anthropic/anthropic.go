@@ -89,7 +89,8 @@ func (c *conversation) Say(ctx context.Context, t model.Turn) (model.Reply, mode
 	reply, x, err := model.Again(ctx, t, func(ctx context.Context) (model.Reply, error) {
 		var err error
 		if said, err = c.stream(ctx); err != nil {
-			return model.Reply{}, err
+			r, _ := read(said) // whatever it ended for
+			return r, err
 		}
 		return read(said)
 	})
@@ -102,30 +103,27 @@ func (c *conversation) Say(ctx context.Context, t model.Turn) (model.Reply, mode
 
 // stream reads one answer to its end: an answer without message_stop is none.
 func (c *conversation) stream(ctx context.Context) (sdk.Message, error) {
-	var msg sdk.Message
+	var a assembly
 	events := c.model.service.NewStreaming(ctx, c.params)
 	defer events.Close()
-	ended := false
-	for events.Next() {
-		e := events.Current()
-		if err := msg.Accumulate(e); err != nil {
-			return msg, fmt.Errorf("the answer is not what the API says: %w", err)
+	for !a.ended && events.Next() {
+		if err := a.add(events.Current()); err != nil {
+			return a.msg, fmt.Errorf("the answer is not what the API says: %w", err)
 		}
-		ended = ended || e.Type == "message_stop"
 	}
 	err := events.Err()
 	var answered *sdk.Error
 	switch {
-	case err == nil && ended:
-		return msg, nil
+	case a.ended:
+		return a.msg, nil
 	case err == nil:
-		return msg, model.ErrCut
+		return a.msg, model.ErrCut
 	case errors.As(err, &answered) && answered.StatusCode >= 400:
-		return msg, err
-	case msg.ID != "":
-		return msg, fmt.Errorf("%w: %w", model.ErrCut, err)
+		return a.msg, err
+	case a.msg.ID != "":
+		return a.msg, fmt.Errorf("%w: %w", model.ErrCut, err)
 	}
-	return msg, err
+	return a.msg, err
 }
 
 func read(msg sdk.Message) (model.Reply, error) {

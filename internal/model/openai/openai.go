@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -93,7 +92,8 @@ func (c *conversation) Say(ctx context.Context, t model.Turn) (model.Reply, mode
 	reply, x, err := model.Again(ctx, t, func(ctx context.Context) (model.Reply, error) {
 		var err error
 		if said, err = c.stream(ctx); err != nil {
-			return model.Reply{}, err
+			r, _ := said.read() // whatever it ended for
+			return r, err
 		}
 		return said.read()
 	})
@@ -107,10 +107,17 @@ func (c *conversation) Say(ctx context.Context, t model.Turn) (model.Reply, mode
 // answer is a streamed completion. The parts of it are put together here: the SDK's accumulator takes an index out of order
 // for an error, and compatible servers send all calls with index 0 or none.
 type answer struct {
-	model, text, refusal, finish string
-	calls                        []model.Call
-	index                        []int64 // of each call, as the provider counts them
-	usage                        sdk.CompletionUsage
+	model, finish string
+	text, refusal []byte
+	calls         []call
+	usage         sdk.CompletionUsage
+}
+
+// call is one that is put together. index is its number as the provider counts.
+type call struct {
+	id, name string
+	index    int64
+	input    []byte
 }
 
 // stream reads one answer to its end: an answer without a finish reason is none.
@@ -151,45 +158,66 @@ func (a *answer) add(chunk sdk.ChatCompletionChunk) error {
 		if choice.Index != 0 {
 			return errors.New("the answer has several choices, and one was asked for")
 		}
-		a.text += choice.Delta.Content
-		a.refusal += choice.Delta.Refusal
+		a.text = append(a.text, choice.Delta.Content...)
+		a.refusal = append(a.refusal, choice.Delta.Refusal...)
 		if choice.FinishReason != "" {
 			a.finish = choice.FinishReason
 		}
 		for _, part := range choice.Delta.ToolCalls {
-			a.addCall(part)
+			if err := a.addCall(part); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // addCall takes a part of a call. What has a new id, or a name without one, begins a call, whatever index it says; other
-// parts continue the last call of their index.
-func (a *answer) addCall(part sdk.ChatCompletionChunkChoiceDeltaToolCall) {
-	at := slices.IndexFunc(a.calls, func(c model.Call) bool { return part.ID != "" && c.ID == part.ID })
-	for i := len(a.calls) - 1; at < 0 && part.ID == "" && part.Function.Name == "" && i >= 0; i-- {
-		if a.index[i] == part.Index {
+// parts continue the last call of their index. A name that is said again with the id is no second half.
+func (a *answer) addCall(part sdk.ChatCompletionChunkChoiceDeltaToolCall) error {
+	begins := part.ID != "" || part.Function.Name != ""
+	at := -1
+	for i := len(a.calls) - 1; at < 0 && i >= 0; i-- {
+		c := a.calls[i]
+		if part.ID != "" && c.id == part.ID || !begins && c.index == part.Index {
 			at = i
 		}
 	}
-	if at < 0 {
+	switch {
+	case at < 0 && len(a.calls) > model.MaxCalls:
+		return fmt.Errorf("the answer asks for more than %d calls at once", model.MaxCalls)
+	case at < 0:
 		at = len(a.calls)
-		a.calls = append(a.calls, model.Call{ID: cmp.Or(part.ID, fmt.Sprintf("call_%d", at))})
-		a.index = append(a.index, part.Index)
+		a.calls = append(a.calls, call{id: cmp.Or(part.ID, fmt.Sprintf("call_%d", at)), index: part.Index})
+	case begins && a.calls[at].index != part.Index:
+		return fmt.Errorf("the answer has two calls of the id %.80q", part.ID)
 	}
-	a.calls[at].Name += part.Function.Name
-	a.calls[at].Input += part.Function.Arguments
+	c := &a.calls[at]
+	if len(c.name)+len(part.Function.Name) > maxName {
+		return errors.New("the answer asks for a tool with a name as no tool has")
+	}
+	if c.name != part.Function.Name {
+		c.name += part.Function.Name
+	}
+	c.input = append(c.input, part.Function.Arguments...)
+	return nil
 }
+
+// maxName bounds the name of a call, in bytes: that of a tool has at most 64.
+const maxName = 1 << 10
 
 func (a answer) read() (model.Reply, error) {
 	cached := a.usage.PromptTokensDetails.CachedTokens
 	r := model.Reply{
-		Model: a.model, Text: a.text, Calls: a.calls,
+		Model: a.model, Text: string(a.text),
 		Usage: model.Usage{In: max(0, a.usage.PromptTokens-cached), Out: a.usage.CompletionTokens, CacheRead: cached},
 	}
+	for _, c := range a.calls {
+		r.Calls = append(r.Calls, model.Call{ID: c.id, Name: c.name, Input: string(c.input)})
+	}
 	switch {
-	case a.refusal != "" || a.finish == "content_filter":
-		r.Stop, r.Text = model.Refusal, a.text+a.refusal
+	case len(a.refusal) > 0 || a.finish == "content_filter":
+		r.Stop, r.Text = model.Refusal, string(a.text)+string(a.refusal)
 	case len(a.calls) > 0 && a.finish != "length": // servers say "stop" with calls as well
 		r.Stop = model.Calls
 	case a.finish == "stop":
@@ -205,15 +233,15 @@ func (a answer) read() (model.Reply, error) {
 // echo is the answer as the next request has it.
 func (a answer) echo() sdk.ChatCompletionMessageParamUnion {
 	var msg sdk.ChatCompletionAssistantMessageParam
-	if a.text != "" || len(a.calls) == 0 {
-		msg.Content.OfString = param.NewOpt(a.text)
+	if len(a.text) > 0 || len(a.calls) == 0 {
+		msg.Content.OfString = param.NewOpt(string(a.text))
 	}
-	if a.refusal != "" {
-		msg.Refusal = param.NewOpt(a.refusal)
+	if len(a.refusal) > 0 {
+		msg.Refusal = param.NewOpt(string(a.refusal))
 	}
 	for _, call := range a.calls {
 		msg.ToolCalls = append(msg.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-			ID: call.ID, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: call.Name, Arguments: call.Input},
+			ID: call.id, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: call.name, Arguments: string(call.input)},
 		}})
 	}
 	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &msg}
