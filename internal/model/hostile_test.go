@@ -49,7 +49,9 @@ func callPart(index int, id, name string) string {
 	return chunk(fmt.Sprintf(`"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":"{}"}}]`, index, id, name), "null")
 }
 
-func usageChunk(usage string) string { return `data: {"id":"c","choices":[],"usage":{` + usage + "}}\n\n" }
+func usageChunk(usage string) string {
+	return `data: {"id":"c","choices":[],"usage":{` + usage + "}}\n\n"
+}
 
 // What a server says beside the protocol ends the turn at once, in words that somebody can act on.
 func TestAnswersThatAreNone(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 
 // Bounds of what a provider may send and ask for.
 const (
-	maxRequest   = 32 << 20 // bytes; what the largest of the providers takes
-	maxResponse  = 32 << 20 // bytes, unpacked
+	maxRequest   = 32 << 20    // bytes; what the largest of the providers takes
+	maxResponse  = 32 << 20    // bytes, unpacked
 	longestWait  = time.Minute // that Retry-After may ask for
 	answerWithin = 10 * time.Minute
 )
