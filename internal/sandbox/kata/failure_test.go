@@ -41,7 +41,7 @@ func under(t *testing.T, b *box) (w sandbox.World, ended chan error) {
 		ended <- err
 	}()
 	up := make([]byte, 3)
-	_, err = r.Read(up)
+	_, err = io.ReadFull(r, up)
 	require.NoError(t, err)
 	require.Equal(t, "up\n", string(up))
 	return w, ended
