@@ -145,7 +145,10 @@ func (h *hold) verifyFiles(pid int) {
 			continue
 		}
 		var st unix.Stat_t
-		if err := unix.Stat(dir+name.Name(), &st); err != nil {
+		switch err := unix.Stat(dir+name.Name(), &st); {
+		case errors.Is(err, unix.ENOENT): // closed by now
+			continue
+		case err != nil:
 			h.wrong("descriptor %s: %v", name.Name(), err)
 			continue
 		}
