@@ -65,14 +65,28 @@ func newTarget(t *testing.T) target {
 // launched starts a program as QEMU is launched.
 func launched(t *testing.T, program string, args []string, files ...*os.File) (*process, *bytes.Buffer) {
 	t.Helper()
+	var out bytes.Buffer
+	return launchedTo(t, &out, program, args, files...), &out
+}
+
+func launchedTo(t *testing.T, out io.Writer, program string, args []string, files ...*os.File) *process {
+	t.Helper()
 	ours, theirs, err := socketpair()
 	require.NoError(t, err)
 	defer theirs.Close()
-	var out bytes.Buffer
-	p, err := launch(program, args, append([]*os.File{theirs}, files...), ours, &out, limits{memory: 64 << 20, disk: 64 << 20})
+	p, err := launch(program, args, append([]*os.File{theirs}, files...), ours, out, limits{memory: 64 << 20, disk: 64 << 20})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.destroy()) })
-	return p, &out
+	return p
+}
+
+// waiting is a program that has said that it runs, and waits: one that is still loading has its libraries open.
+func waiting(t *testing.T, files ...*os.File) *process {
+	t.Helper()
+	said := &watcher{want: "up\n", seen: make(chan struct{})}
+	p := launchedTo(t, said, "/bin/sh", []string{"-c", "exec <&" + strconv.Itoa(fdChannel) + "; echo up; read x"}, files...)
+	within(t, said.seen, "it does not start")
+	return p
 }
 
 // probed runs the probe as QEMU is run, and says what came of each attempt.
@@ -151,7 +165,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	secret, err := os.Open("/etc/passwd")
 	require.NoError(t, err)
 	defer secret.Close()
-	p, _ := launched(t, "/bin/sleep", []string{"1000"}, extra, secret)
+	p := waiting(t, extra, secret)
 
 	whole := *p.hold
 	canHold(t, whole.missing)
@@ -221,7 +235,7 @@ func TestInheritedDescriptors(t *testing.T) {
 	leaky, err := unix.Dup(int(secret.Fd())) // not close-on-exec, as from a shell
 	require.NoError(t, err)
 	defer unix.Close(leaky)
-	q, _ := launched(t, "/bin/sleep", []string{"1000"})
+	q := waiting(t)
 	h := *q.hold
 	h.verify(q.pid)
 	_, reduced := h.found()
