@@ -50,16 +50,16 @@ func TestBadServers(t *testing.T) {
 		own  string
 		want []string
 	}{
-		"not there":       {argv: []string{"no-such-program"}, want: []string{"no-such-program", "not found"}},
-		"no program":      {argv: []string{"./README.md"}, want: []string{"not found"}},
-		"exits at once":   {argv: []string{"sh", "-c", "echo why >&2; exit 3"}, want: []string{"exit status 3", "last words: why"}},
-		"exits slowly":    {argv: []string{"sh", "-c", "exec >&-; sleep 0.5; echo why >&2; exit 3"}, want: []string{"exit status 3", "last words: why"}},
-		"ends quietly":    {argv: []string{"true"}, want: []string{"it ended"}},
-		"prints garbage":  {argv: []string{"sh", "-c", "echo hello; echo '{}'; exec sleep 0.2"}, want: []string{"last words: hello"}},
-		"same cursor":     {own: "same cursor", want: []string{`cursor "again"`}},
-		"50,000 tools":    {own: "50,000 tools", want: []string{"more than 10000 tools"}},
-		"two of a name":   {own: "two of a name", want: []string{`two tools named "act"`}},
-		"a nameless tool": {own: "no name", want: []string{"without a name"}},
+		"not there":         {argv: []string{"no-such-program"}, want: []string{"no-such-program", "not found"}},
+		"no program":        {argv: []string{"./README.md"}, want: []string{"not found"}},
+		"exits at once":     {argv: []string{"sh", "-c", "echo why >&2; exit 3"}, want: []string{"exit status 3", "last words: why"}},
+		"exits slowly":      {argv: []string{"sh", "-c", "exec >&-; sleep 0.5; echo why >&2; exit 3"}, want: []string{"exit status 3", "last words: why"}},
+		"ends quietly":      {argv: []string{"true"}, want: []string{"it ended"}},
+		"prints garbage":    {argv: []string{"sh", "-c", "echo hello; echo '{}'; exec sleep 0.2"}, want: []string{"last words: hello"}},
+		"same cursor":       {own: "same cursor", want: []string{`cursor "again"`}},
+		"one tool too many": {own: "one tool too many", want: []string{"more than 10000 tools"}},
+		"two of a name":     {own: "two of a name", want: []string{`two tools named "act"`}},
+		"a nameless tool":   {own: "no name", want: []string{"without a name"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := server(t, tc.argv...)

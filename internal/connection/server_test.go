@@ -80,8 +80,8 @@ func list(how, cursor string, reply func(string, ...any)) {
 		reply(`{"tools":[%s]%s}`, strings.Join(tools, ","), next)
 	case "same cursor":
 		reply(`{"tools":[],"nextCursor":"again"}`)
-	case "50,000 tools":
-		tools := make([]string, 50_000)
+	case "one tool too many":
+		tools := make([]string, MaxTools+1)
 		for i := range tools {
 			tools[i] = fmt.Sprintf(`{"name":"tool%d","inputSchema":{"type":"object"}}`, i)
 		}
