@@ -94,7 +94,7 @@ func (k Kata) images(about kata.About) Check {
 	if len(about.Images) == 0 {
 		return Check{
 			"kata-image", k.bad(), "containerd's namespace " + kata.Namespace + " has no image",
-			"joy image export base --format oci -o base.oci.tar && sudo ctr -n " + kata.Namespace + " images import base.oci.tar",
+			"joy image export base --format oci -o base.oci.tar && " + kata.Ctr(k.Address) + " images import base.oci.tar",
 		}
 	}
 	var names []string

@@ -305,6 +305,7 @@ func (b *booted) renewHosted(s *guestproto.Start) error {
 		b.lacks("joy cannot seed the kernel's randomness")
 	}
 	b.found.Missing = b.missing
+	b.found.Boottime = boottime()
 	if b.beside {
 		b.found.Beside = dirDisk + filepath.Join(dirScratch, "worlds")
 	}

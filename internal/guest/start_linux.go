@@ -136,24 +136,6 @@ func inspect() (found guestproto.Boot, err error) {
 	}, nil
 }
 
-// inspectHosted adds what only a VM that is somebody else's has to say: whose kernel it is, and what this container of it
-// may use.
-func inspectHosted(boot *guestproto.Boot) {
-	boot.BootID = bootID()
-	if most, err := readNumber(dirCgroup + "/memory.max"); err == nil {
-		boot.Memory = min(boot.Memory, int64(most))
-	}
-}
-
-// bootID is the kernel's, or "" where it has none.
-func bootID() string {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(id))
-}
-
 // countCPUs counts a list such as "0-3,8".
 func countCPUs(list string) int {
 	n := 0

@@ -96,7 +96,10 @@ type Boot struct {
 	Beside string `json:"beside,omitempty"`
 	// Missing is what holds a step in joy's own VM and cannot be had here, in words for the ledger.
 	Missing []string `json:"missing,omitempty"`
-	BootID  string   `json:"boot_id,omitempty"` // the kernel's, random(4); of a VM that is somebody else's
+	// Of a VM that is somebody else's, and of which the host asks whose kernel it has:
+	BootID   string `json:"boot_id,omitempty"`  // random(4); "" where the kernel has none
+	Boottime int64  `json:"boottime,omitempty"` // clock_gettime(2)'s CLOCK_BOOTTIME when it answers, in nanoseconds
+	GVisor   bool   `json:"gvisor,omitempty"`   // the kernel is gVisor's
 }
 
 // Open describes a world; see sandbox.WorldSpec.

@@ -14,6 +14,20 @@ type Image struct {
 	Digest string // of its manifest, as a lock pins it
 }
 
+// k3sAddress is where the containerd listens that k3s brings, and with it a client.
+const k3sAddress = "/run/k3s/containerd/containerd.sock"
+
+// Ctr begins a command of containerd's own client, for a person to type.
+func Ctr(address string) string {
+	switch address {
+	case "", DefaultAddress:
+		return "sudo ctr -n " + Namespace
+	case k3sAddress:
+		return "sudo k3s ctr -n " + Namespace
+	}
+	return "sudo ctr -a " + address + " -n " + Namespace
+}
+
 // Shim is the program that containerd starts for a runtime
 // (https://github.com/containerd/containerd/blob/main/core/runtime/v2/README.md).
 func Shim(runtime string) string {

@@ -57,3 +57,12 @@ func TestShim(t *testing.T) {
 		require.Equal(t, want, Shim(runtime))
 	}
 }
+
+func TestCtr(t *testing.T) {
+	for address, want := range map[string]string{
+		"": "sudo ctr -n joy", DefaultAddress: "sudo ctr -n joy", "/run/k3s/containerd/containerd.sock": "sudo k3s ctr -n joy",
+		"/run/x.sock": "sudo ctr -a /run/x.sock -n joy",
+	} {
+		require.Equal(t, want, Ctr(address))
+	}
+}

@@ -76,5 +76,5 @@ func (s *store) missing(ctx context.Context, pin string) error {
 			pin, Namespace, all[0].Name, all[0].Target.Digest)
 	}
 	e.Code = "JOY-NO-IMAGE"
-	return e.WithHint("joy image export PROFILE --format oci -o image.oci.tar && sudo ctr -n %s images import image.oci.tar; if its digest differs, joy build --update image", Namespace)
+	return e.WithHint("joy image export PROFILE --format oci -o image.oci.tar && %s images import image.oci.tar; if its digest differs, joy build --update image", Ctr(s.address))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -25,6 +26,8 @@ const (
 	endLimit = 50 * time.Second
 	// endPause lies between two attempts.
 	endPause = 20 * time.Millisecond
+	// releasePause lies between two looks for a shim that waits: one that is late shows at any time.
+	releasePause = 100 * time.Millisecond
 )
 
 // end ends the task, removes the container, its snapshot and its lease, and waits until nothing is left of them: not in
@@ -33,6 +36,7 @@ const (
 func (p *Provider) end(ctx context.Context, s *store, container string) error {
 	ctx, cancel := context.WithTimeout(within(context.WithoutCancel(ctx)), endLimit)
 	defer cancel()
+	go release(ctx, p.dir(container))
 	for {
 		err := s.remove(ctx, container)
 		if err == nil {
@@ -51,6 +55,22 @@ func (p *Provider) end(ctx context.Context, s *store, container string) error {
 		case <-time.After(endPause):
 		case <-ctx.Done():
 			return fault.Wrap(fault.Platform, fmt.Errorf("%w: %w", sandbox.ErrAlive, err), "ending the VM %s", container).WithHint("joy gc")
+		}
+	}
+}
+
+// release lets a shim go on that opens the guest's streams and waits for joy to open them as well (fifo(7)), which a joy that
+// was killed never will: until then it answers no question about its container.
+func release(ctx context.Context, dir string) {
+	for ctx.Err() == nil {
+		for _, name := range streams {
+			if f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|unix.O_NONBLOCK, 0); err == nil {
+				f.Close()
+			}
+		}
+		select {
+		case <-time.After(releasePause):
+		case <-ctx.Done():
 		}
 	}
 }

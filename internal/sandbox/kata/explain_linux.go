@@ -35,7 +35,7 @@ func (p *Provider) explain(err error) error {
 		e.Code = "JOY-NO-RUNTIME"
 		return e.WithHint("install Kata Containers as docs/kata.md describes; joy doctor")
 	case strings.Contains(text, "no space left on device"):
-		return fault.Wrap(fault.Platform, err, "containerd's disk is full").WithHint("df -h; sudo ctr -n %s snapshots ls", Namespace)
+		return fault.Wrap(fault.Platform, err, "containerd's disk is full").WithHint("df -h; %s snapshots ls", Ctr(p.address()))
 	}
 	return fault.Wrap(fault.Platform, err, "containerd").WithHint("joy doctor")
 }

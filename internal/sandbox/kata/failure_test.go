@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	containerd "github.com/containerd/containerd/v2/client"
-	"github.com/containerd/containerd/v2/core/leases"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -124,25 +122,6 @@ func TestHandlerIsMissing(t *testing.T) {
 	r.nothingLeft(t)
 }
 
-// A runtime that calls itself Kata and makes no VMs is found out before a step is in it, and has set nothing in this kernel.
-func TestRuntimeThatOnlySoundsLikeKata(t *testing.T) {
-	r := newRig(t)
-	if door == "" {
-		t.Skip("Kata's own runtime makes VMs")
-	}
-	const limit = "/proc/sys/user/max_user_namespaces"
-	before, err := os.ReadFile(limit)
-	require.NoError(t, err)
-	b := r.create(t, r.spec())
-	b.class = classVM // as if door had been shut, and the name had been Kata's
-	err = b.checkKernel()
-	require.Equal(t, "JOY-NOT-A-VM", fault.All(err)[0].Code, "%v", err)
-	after, err := os.ReadFile(limit)
-	require.NoError(t, err)
-	require.Equal(t, string(before), string(after))
-	require.Contains(t, b.Info().Reduced, "some of the kernel's limits cannot be set")
-}
-
 func TestShimIsKilledUnderACommand(t *testing.T) {
 	r := newRig(t)
 	b := r.create(t, r.spec())
@@ -192,31 +171,14 @@ func TestContainerdIsRestartedUnderACommand(t *testing.T) {
 
 func TestDiskOfContainerdIsFull(t *testing.T) {
 	r := newRig(t)
-	root := filepath.Join(r.Containerd.Dir, "root")
-	r.Down(t)
-	small := filepath.Join(r.Containerd.Dir, "small")
-	require.NoError(t, os.Mkdir(small, 0o700))
-	d, err := newDisk(t.TempDir(), 64<<20)
-	require.NoError(t, err)
-	require.NoError(t, unix.Mount(d.loop.Name(), small, "ext4", 0, ""))
-	require.NoError(t, d.Close())
-	t.Cleanup(func() { _ = unix.Unmount(small, unix.MNT_DETACH) })
-	out, err := exec.Command("cp", "-a", root+"/.", small).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.NoError(t, unix.Mount(small, root, "", unix.MS_BIND, ""))
-	r.Up(t)
-	r.collectGarbage(t) // containerd 1.6 ends with a nil pointer when its first collection finds the disk full
-	f, err := os.Create(filepath.Join(small, "rest"))
-	require.NoError(t, err)
-	_, err = f.ReadFrom(zeros{})
-	require.ErrorIs(t, err, unix.ENOSPC)
-	f.Close()
-	_, err = r.Create(t.Context(), r.spec())
+	r.Small(t)
+	free := r.Fill(t)
+	_, err := r.Create(t.Context(), r.spec())
 	require.Equal(t, fault.Platform, fault.KindOf(err), "%v", err)
 	require.ErrorContains(t, err, "no space left on device")
 	require.NotErrorIs(t, err, sandbox.ErrAlive)
 
-	require.NoError(t, os.Remove(f.Name()))
+	free()
 	require.NoError(t, r.create(t, r.spec()).Destroy(t.Context()), "with room it goes on")
 	left, err := r.Orphans(t.Context(), func(string) bool { return false })
 	require.NoError(t, err)
@@ -224,26 +186,7 @@ func TestDiskOfContainerdIsFull(t *testing.T) {
 		require.NoError(t, r.Reap(t.Context(), o.ID))
 	}
 	r.nothingLeft(t)
-	r.Down(t)
-	require.NoError(t, unix.Unmount(root, unix.MNT_DETACH))
-	r.Up(t)
 }
-
-// collectGarbage returns when containerd has collected once.
-func (r *rig) collectGarbage(t *testing.T) {
-	t.Helper()
-	c, err := r.Client()
-	require.NoError(t, err)
-	defer c.Close()
-	list := c.LeasesService()
-	lease, err := list.Create(t.Context(), leases.WithRandomID(), leases.WithExpiration(time.Minute))
-	require.NoError(t, err)
-	require.NoError(t, list.Delete(t.Context(), lease, leases.SynchronousDelete))
-}
-
-type zeros struct{}
-
-func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 func empty(name string) sandbox.File {
 	return sandbox.File{Path: name, Mode: 0o644, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }}

@@ -55,7 +55,7 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 		return nil, err
 	}
 	b := &box{provider: p, client: c, class: kind, spec: spec}
-	if b.kernel, err = bootID(); err == nil {
+	if b.kernel, err = bootID(bootIDFile); err == nil {
 		err = b.create(ctx)
 	}
 	if err != nil {
@@ -89,11 +89,12 @@ func (b *box) create(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bootLimit, fmt.Errorf("the VM did not answer within %s", bootLimit))
 	defer cancel()
 	err = b.start(ctx, img)
+	asked := boottime()
 	if err == nil {
 		err = b.connect(ctx)
 	}
-	if err == nil {
-		err = b.checkKernel()
+	if err == nil && b.class != classNone {
+		err = checkKernel(b.class, b.provider.runtime(), b.Client.Boot(), kernel{b.kernel, asked, boottime()})
 	}
 	if err == nil {
 		b.describe()
@@ -113,23 +114,6 @@ func (b *box) create(ctx context.Context) error {
 
 // lateShim is how long after a failed request for a task its shim is looked for.
 const lateShim = time.Second
-
-// bootID names this boot of this machine's kernel (random(4)).
-func bootID() (string, error) {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(id)), err
-}
-
-// checkKernel holds that the guest's kernel is not this machine's, whatever the runtime calls itself.
-func (b *box) checkKernel() error {
-	if b.class == classNone || b.Client.Boot().BootID != b.kernel {
-		return nil
-	}
-	e := fault.New(fault.Policy, "the runtime %s shares this machine's kernel: its containers are no VMs", b.provider.runtime()).
-		WithHint("install Kata Containers as docs/kata.md describes; joy doctor")
-	e.Code = "JOY-NOT-A-VM"
-	return e
-}
 
 // describe is what the ledger says of the VM.
 func (b *box) describe() {

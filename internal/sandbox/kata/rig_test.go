@@ -25,12 +25,18 @@ type rig struct {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
+	return newRigWith(t, "")
+}
+
+// newRigWith has a directory first in containerd's PATH.
+func newRigWith(t testing.TB, programs string) *rig {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts containers")
 	}
 	name, let := katatest.Runtime()
 	door = let
-	c := katatest.Start(t)
+	c := katatest.StartWith(t, programs)
 	cache, err := image.DefaultCacheDir(os.Getenv)
 	require.NoError(t, err)
 	tiny, err := image.Latest(cache, "tiny")

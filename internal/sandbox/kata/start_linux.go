@@ -50,7 +50,7 @@ func (b *box) start(ctx context.Context, img containerd.Image) error {
 		return err
 	}
 	b.asked = true
-	task, err := c.NewTask(within(ctx), b.streams(dir))
+	task, err := c.NewTask(within(ctx), b.open(dir))
 	if err != nil {
 		return fmt.Errorf("making the VM: %w", err)
 	}
@@ -114,11 +114,15 @@ func (b *box) newContainer(ctx context.Context, img containerd.Image, guest stri
 	return c, nil
 }
 
-// streams are named pipes between joy and the shim: they outlive a restart of containerd, and their end is the guest's.
-func (b *box) streams(dir string) cio.Creator {
+// streams are the names of the guest's.
+var streams = [3]string{"stdin", "stdout", "stderr"}
+
+// open makes the streams as named pipes between joy and the shim: they outlive a restart of containerd, and their end is the
+// guest's.
+func (b *box) open(dir string) cio.Creator {
 	return func(string) (cio.IO, error) {
 		fifos := cio.NewFIFOSet(cio.Config{
-			Stdin: filepath.Join(dir, "stdin"), Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"),
+			Stdin: filepath.Join(dir, streams[0]), Stdout: filepath.Join(dir, streams[1]), Stderr: filepath.Join(dir, streams[2]),
 		}, nil)
 		direct, err := cio.NewDirectIO(context.Background(), fifos)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -23,7 +22,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/joystream-ai/joy/internal/image"
 	"github.com/joystream-ai/joy/internal/thread"
 )
 
@@ -41,10 +39,15 @@ func Runtime() (name, door string) {
 	return sharedRuntime, sharedRuntime
 }
 
+// needsRoot says why a user namespace does not do (ADR 0053).
+const needsRoot = "this needs root: in a user namespace runc refuses the limits of a container, for no cgroup is the user's, and there is no loop " +
+	"device for its disk; sudo -E env PATH=\"$PATH\" go test -run Kata ./cmd/joy, and ./internal/sandbox/kata ./examples"
+
 // Containerd is one daemon.
 type Containerd struct {
 	Dir     string
 	Address string
+	path    string
 	cmd     *exec.Cmd
 	down    chan struct{} // closed when cmd has been reaped
 	log     *os.File
@@ -57,6 +60,8 @@ state = %q
 disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images"]
 [grpc]
   address = %q
+[debug]
+  level = "warn"
 [ttrpc]
   address = %q
 `
@@ -64,13 +69,22 @@ disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime",
 // Start starts one that ends with the test. It needs root, and Debian's packages containerd and runc.
 func Start(t testing.TB) *Containerd {
 	t.Helper()
+	return StartWith(t, "")
+}
+
+// StartWith is Start with a directory that comes first in the daemon's PATH, where it looks for shims.
+func StartWith(t testing.TB, programs string) *Containerd {
+	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("containerd needs root")
+		t.Skip(needsRoot)
 	}
 	// Not t.TempDir: a socket's path is short (unix(7)).
 	dir, err := os.MkdirTemp("", "joy-kata-") //nolint:usetesting // as said
 	require.NoError(t, err)
-	c := &Containerd{Dir: dir, Address: filepath.Join(dir, "state", "containerd.sock")}
+	c := &Containerd{Dir: dir, Address: filepath.Join(dir, "state", "containerd.sock"), path: os.Getenv("PATH")}
+	if programs != "" {
+		c.path = programs + string(os.PathListSeparator) + c.path
+	}
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.toml"), fmt.Appendf(nil, config,
 		filepath.Join(dir, "root"), filepath.Join(dir, "state"), c.Address, c.Address+".ttrpc"), 0o600))
@@ -93,6 +107,7 @@ func (c *Containerd) Up(t testing.TB) {
 	t.Helper()
 	c.cmd = exec.Command("containerd", "--config", filepath.Join(c.Dir, "config.toml")) //nolint:noctx // Down ends it
 	c.cmd.Stdout, c.cmd.Stderr = c.log, c.log
+	c.cmd.Env = append(os.Environ(), "PATH="+c.path)
 	c.cmd.SysProcAttr = procAttr()
 	started, down := make(chan error), make(chan struct{})
 	thread.Own(func() { // the signal of this program's death is that of the thread's
@@ -132,10 +147,21 @@ func (c *Containerd) answers() error {
 // Down ends the daemon by its pid. What runs in its containers goes on, and is the test's to have ended.
 func (c *Containerd) Down(t testing.TB) {
 	t.Helper()
+	c.stop(t, unix.SIGTERM)
+}
+
+// Kill is Down of a daemon that has no time to put anything in order.
+func (c *Containerd) Kill(t testing.TB) {
+	t.Helper()
+	c.stop(t, unix.SIGKILL)
+}
+
+func (c *Containerd) stop(t testing.TB, signal unix.Signal) {
+	t.Helper()
 	if c.cmd == nil {
 		return
 	}
-	require.NoError(t, c.cmd.Process.Signal(unix.SIGTERM))
+	require.NoError(t, c.cmd.Process.Signal(signal))
 	_ = c.cmd.Wait()
 	close(c.down)
 	c.cmd = nil
@@ -144,23 +170,6 @@ func (c *Containerd) Down(t testing.TB) {
 // Client is connected to it, in joy's namespace. The caller closes it.
 func (c *Containerd) Client() (*containerd.Client, error) {
 	return containerd.New(c.Address, containerd.WithDefaultNamespace("joy"))
-}
-
-// Import takes the container image out of what joy image export --format oci writes of an image, and gives the digest of
-// its manifest, which a lock pins.
-func (c *Containerd) Import(t testing.TB, img image.Image) string {
-	t.Helper()
-	client, err := c.Client()
-	require.NoError(t, err)
-	defer client.Close()
-	r, w := io.Pipe()
-	go func() {
-		w.CloseWithError(image.Export(t.Context(), img, w, image.ExportOptions{Format: image.FormatOCI, TempDir: c.Dir}))
-	}()
-	found, err := client.Import(t.Context(), r)
-	require.NoError(t, err)
-	require.NotEmpty(t, found)
-	return found[0].Target.Digest.String()
 }
 
 func (c *Containerd) said() []byte {
