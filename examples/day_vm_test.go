@@ -9,7 +9,7 @@ import (
 )
 
 // TestDaySheetInVM runs the example on the real servers: two actions beside a script, a script that calls a tool, and
-// an action that writes. At E2B it comes out the same.
+// an action that writes. At E2B and in Kata it comes out the same.
 func TestDaySheetInVM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots a VM")
@@ -52,11 +52,21 @@ func TestDaySheetInVM(t *testing.T) {
 	require.Less(t, lineOf(t, shown, "approval granted", "by --approve"), lineOf(t, shown, "drop", "tool requested", "office.write_file"))
 	a.run("ledger", "verify")
 
-	remote := newAgent(t, a.joy, "day-sheet", "base")
-	remote.atE2B("base")
-	remote.installed()
-	remote.run("build", "-q")
-	remote.run(append(today, "--approve", "office.write_file")...)
-	remote.same(got)
-	require.Equal(t, sheet, remote.file("office/sheets/2026-12-01.md"))
+	again := func(a *agent, provider string) {
+		a.installed()
+		a.run("build", "-q")
+		a.run(append(today, "--approve", "office.write_file")...)
+		a.same(got, provider)
+		require.Equal(t, sheet, a.file("office/sheets/2026-12-01.md"))
+	}
+	t.Run("e2b", func(t *testing.T) {
+		remote := newAgent(t, a.joy, "day-sheet", "base")
+		remote.atE2B("base")
+		again(remote, "e2b")
+	})
+	t.Run("kata", func(t *testing.T) {
+		remote := newCluster(t).agent(t, "day-sheet", "base")
+		again(remote, "kata")
+		remote.leftNothing()
+	})
 }

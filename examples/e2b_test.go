@@ -19,29 +19,40 @@ func (a *agent) atE2B(profile string) {
 	a.write("joy.yaml", a.file("joy.yaml")+"e2b_template: "+profile+"\n")
 }
 
-// same holds that a run at E2B came out as the one in a local VM did: what each step said, and every byte that it left.
-func (a *agent) same(local outcome) {
+// same holds that a run elsewhere came out as the one in a local VM did: what each step said, and every byte that it left.
+func (a *agent) same(local outcome, provider string) {
 	a.t.Helper()
 	got := a.outcome()
 	require.NotEmpty(a.t, local.Steps)
 	require.Equal(a.t, local.Steps, got.Steps)
-	require.Contains(a.t, a.run("ledger", "show", "--type", "sandbox.created", "--json"), `"provider":"e2b"`)
+	require.Contains(a.t, a.run("ledger", "show", "--type", "sandbox.created", "--json"), `"provider":"`+provider+`"`)
 	a.run("ledger", "verify")
 }
 
-// TestRepoReportOnBothProviders runs the example in a local VM and at E2B.
-func TestRepoReportOnBothProviders(t *testing.T) {
+// TestRepoReportOnEveryProvider runs the example in a local VM, at E2B and in Kata.
+func TestRepoReportOnEveryProvider(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots a VM")
 	}
 	joy := buildJoy(t)
-	local, remote := newAgent(t, joy, "repo-report", "base"), newAgent(t, joy, "repo-report", "base")
-	remote.atE2B("base")
-	for _, a := range []*agent{local, remote} {
+	report := func(a *agent) {
 		a.write("shop.tar", string(shop(t)))
 		a.run("build", "-q")
 		a.run("run", "-q", "--jsonl", "--input", "repo=@shop.tar")
 	}
+	local := newAgent(t, joy, "repo-report", "base")
+	report(local)
 	require.Len(t, local.outcome().Steps["render"].Artifacts, 2)
-	remote.same(local.outcome())
+	t.Run("e2b", func(t *testing.T) {
+		a := newAgent(t, joy, "repo-report", "base")
+		a.atE2B("base")
+		report(a)
+		a.same(local.outcome(), "e2b")
+	})
+	t.Run("kata", func(t *testing.T) {
+		a := newCluster(t).agent(t, "repo-report", "base")
+		report(a)
+		a.same(local.outcome(), "kata")
+		a.leftNothing()
+	})
 }

@@ -24,7 +24,8 @@ func (a *agent) report() outcome {
 	return a.outcome()
 }
 
-// TestWeeklyReportInVM runs the example twice, each time in a VM of its own on the image full, and once more at E2B.
+// TestWeeklyReportInVM runs the example twice, each time in a VM of its own on the image full, and once more at E2B and
+// in Kata.
 func TestWeeklyReportInVM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots VMs")
@@ -38,10 +39,18 @@ func TestWeeklyReportInVM(t *testing.T) {
 	require.EqualValues(t, 3, got.Steps["pdf"].Output.(map[string]any)["pages"])
 	first.dropped(got)
 
-	remote := newAgent(t, joy, "weekly-report", "full")
-	remote.atE2B("full")
-	remote.dropped(remote.report())
-	remote.same(got)
+	t.Run("e2b", func(t *testing.T) {
+		remote := newAgent(t, joy, "weekly-report", "full")
+		remote.atE2B("full")
+		remote.dropped(remote.report())
+		remote.same(got, "e2b")
+	})
+	t.Run("kata", func(t *testing.T) {
+		remote := newCluster(t).agent(t, "weekly-report", "full")
+		remote.dropped(remote.report())
+		remote.same(got, "kata")
+		remote.leftNothing()
+	})
 
 	// The second time a step more looks at what came out.
 	second := newAgent(t, joy, "weekly-report", "full")

@@ -29,6 +29,7 @@ type bench struct {
 	dir string // the project
 	top string // everything that joy may write to
 	env []string
+	joy string // the program, "" is what is under test
 }
 
 // newBench lays out a project of files and freezes it.

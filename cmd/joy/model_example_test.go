@@ -74,7 +74,7 @@ func expenses(t *testing.T, provider string) (*bench, *modeltest.Server) {
 }
 
 // TestExpenseReport runs the example from end to end with both wires: three turns, the same report, the right numbers. Then what
-// the model did becomes a script that makes the same report of the same input.
+// the model did becomes a script that makes the same report of the same input. At E2B and in Kata it is the same report.
 func TestExpenseReport(t *testing.T) {
 	needVM(t)
 	_, err := image.Latest(filepath.Join(testerCache(), "joy"), "base")
@@ -114,20 +114,38 @@ func TestExpenseReport(t *testing.T) {
 	require.NotEmpty(t, reports[0])
 	require.Equal(t, reports[0], reports[1])
 
-	// And the same once more at E2B.
-	b, s := expenses(t, "anthropic")
-	server := e2btest.Start(t, e2btest.Options{Runner: e2btest.Namespaces{Profile: "base"}})
-	b.env = append(b.env, server.Env()...)
-	spec, err := os.ReadFile(filepath.Join(b.dir, "joy.yaml"))
-	require.NoError(t, err)
-	b.write("joy.yaml", string(spec)+"e2b_template: base\n")
+	t.Run("e2b", func(t *testing.T) {
+		b, s := expenses(t, "anthropic")
+		server := e2btest.Start(t, e2btest.Options{Runner: e2btest.Namespaces{Profile: "base"}})
+		b.env = append(append(b.env, server.Env()...), "JOY_SANDBOX=e2b")
+		spec, err := os.ReadFile(filepath.Join(b.dir, "joy.yaml"))
+		require.NoError(t, err)
+		b.write("joy.yaml", string(spec)+"e2b_template: base\n")
+		b.sameReport(t, s, "e2b", reports[0])
+		require.Empty(t, server.Sandboxes())
+	})
+	t.Run("kata", func(t *testing.T) {
+		c := startCluster(t, "")
+		b, s := expenses(t, "anthropic")
+		c.use(b, "base")
+		b.sameReport(t, s, "kata", reports[0])
+		c.leaves(b)
+	})
+}
+
+// sameReport holds that the model's three turns make the same report elsewhere.
+func (b *bench) sameReport(t *testing.T, s *modeltest.Server, provider string, want map[string]any) {
+	t.Helper()
 	code, _, stderr := b.run("build", "-q")
 	require.Zero(t, code, stderr)
-	code, _, stderr = b.run("run", "--sandbox", "e2b", "--jsonl", "--input", "expenses=@data/expenses.csv")
+	code, _, stderr = b.run("run", "--jsonl", "--input", "expenses=@data/expenses.csv")
 	require.Zero(t, code, stderr)
 	require.Len(t, s.Requests(), 3)
-	require.Equal(t, reports[0], artifactsOf(b.ledger()))
-	require.Empty(t, server.Sandboxes())
+	entries := b.ledger()
+	require.Equal(t, provider, only(entries, "sandbox.created")[0].Data["provider"])
+	require.Equal(t, want, artifactsOf(entries))
+	b.holds(t)
+	b.verifies(0)
 }
 
 // holds compares the result with what the CSV says.

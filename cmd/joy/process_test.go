@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ type process struct {
 }
 
 func (b *bench) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(b.t.Context(), "joy", args...)
+	cmd := exec.CommandContext(b.t.Context(), cmp.Or(b.joy, "joy"), args...)
 	cmd.Dir, cmd.Env = b.dir, b.env
 	return cmd
 }
