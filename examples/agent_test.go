@@ -47,12 +47,29 @@ func newAgent(t *testing.T, joy, example, profile string) *agent {
 	return a
 }
 
-// buildJoy builds the joy that the examples are run with.
+// built is the joy of all tests of this process, in a directory that goes with it.
+var built struct{ dir, joy string }
+
+func TestMain(m *testing.M) {
+	m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+}
+
+// buildJoy builds the joy that the examples are run with, once.
 func buildJoy(t *testing.T) string {
 	t.Helper()
-	joy := filepath.Join(t.TempDir(), "joy")
-	built, err := exec.CommandContext(t.Context(), "go", "build", "-o", joy, "../cmd/joy").CombinedOutput()
-	require.NoError(t, err, "%s", built)
+	if built.joy != "" {
+		return built.joy
+	}
+	var err error
+	built.dir, err = os.MkdirTemp("", "joy-examples-") //nolint:usetesting // it outlives the test
+	require.NoError(t, err)
+	joy := filepath.Join(built.dir, "joy")
+	said, err := exec.CommandContext(t.Context(), "go", "build", "-o", joy, "../cmd/joy").CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	built.joy = joy
 	return joy
 }
 

@@ -81,10 +81,9 @@ func TestHostileMarkdownTakesNoLonger(t *testing.T) {
 		"short lines": strings.Repeat("[a](b) `c` [d][e] <a href=\"f\">\n", 20_000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			result, _ := run(t, "lint", files(t, "a.md", page, "b.md", strings.ReplaceAll(page, " ", "\n")))
 			require.Equal(t, 0, result.Exit, result.Stderr)
-			require.Less(t, time.Since(start), 20*time.Second)
+			require.Less(t, result.CPU, 20*time.Second)
 		})
 	}
 }

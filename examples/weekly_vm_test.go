@@ -24,23 +24,28 @@ func (a *agent) report() outcome {
 	return a.outcome()
 }
 
-// TestWeeklyReportInVM runs the example twice, each time in a VM of its own on the image full, and once more at E2B and
-// in Kata.
+// TestWeeklyReportInVM runs the example in a VM on the image full, where a step more looks at what came out, and once more
+// at E2B and in Kata: it comes out the same.
 func TestWeeklyReportInVM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots VMs")
 	}
-	joy := buildJoy(t)
-	first := newAgent(t, joy, "weekly-report", "full")
-	committed := first.fresh()
-	got := first.report()
-	first.samePins(committed)
+	local := newAgent(t, buildJoy(t), "weekly-report", "full")
+	committed := local.fresh()
+	local.lookedAt()
+	got := local.report()
+	local.samePins(committed)
 	checkSales(t, got.Steps["aggregate"].Output.(map[string]any), orders(t))
 	require.EqualValues(t, 3, got.Steps["pdf"].Output.(map[string]any)["pages"])
-	first.dropped(got)
+	local.dropped(got)
+	local.run("artifact", "get", "look/report.html", "look/summary.html", "look/fonts.txt", "-o", "out")
+	checkPages(t, local.file("out/report.html"), 3, "Page 1 of 3", "Net revenue rose 22.4%", "€198,812", "Jackets", "thousand euros", "Czechia")
+	checkPages(t, local.file("out/summary.html"), 1, "Sales in brief", "Week 47 of 2026", "€198,812", "Netherlands", "Alder down jacket")
+	require.NotContains(t, local.file("out/fonts.txt"), " no ", "a font that is not embedded looks different elsewhere")
 
+	delete(got.Steps, "look")
 	t.Run("e2b", func(t *testing.T) {
-		remote := newAgent(t, joy, "weekly-report", "full")
+		remote := newAgent(t, local.joy, "weekly-report", "full")
 		remote.atE2B("full")
 		remote.dropped(remote.report())
 		remote.same(got, "e2b")
@@ -51,18 +56,6 @@ func TestWeeklyReportInVM(t *testing.T) {
 		remote.same(got, "kata")
 		remote.leftNothing()
 	})
-
-	// The second time a step more looks at what came out.
-	second := newAgent(t, joy, "weekly-report", "full")
-	second.lookedAt()
-	again := second.report()
-	for id, step := range got.Steps {
-		require.Equal(t, step, again.Steps[id], "step %s differs from one run to the next", id)
-	}
-	second.run("artifact", "get", "look/report.html", "look/summary.html", "look/fonts.txt", "-o", "out")
-	checkPages(t, second.file("out/report.html"), 3, "Page 1 of 3", "Net revenue rose 22.4%", "€198,812", "Jackets", "thousand euros", "Czechia")
-	checkPages(t, second.file("out/summary.html"), 1, "Sales in brief", "Week 47 of 2026", "€198,812", "Netherlands", "Alder down jacket")
-	require.NotContains(t, second.file("out/fonts.txt"), " no ", "a font that is not embedded looks different elsewhere")
 }
 
 // dropped holds that the report lies where the last step puts it, byte for byte, and that the ledger tells how it came to
@@ -81,7 +74,7 @@ func (a *agent) dropped(got outcome) {
 	call := lineOf(a.t, shown, "drop", "tool requested", "shared.write_file")
 	require.Less(a.t, command, artifact)
 	require.Less(a.t, artifact, call)
-	require.Contains(a.t, strings.Split(shown, "\n")[call+1], "tool returned")
+	require.Less(a.t, call, lineOf(a.t, shown, "drop", "tool returned", "shared.write_file"))
 	a.run("ledger", "verify")
 }
 

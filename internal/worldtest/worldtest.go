@@ -15,7 +15,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -33,6 +35,7 @@ type Result struct {
 	Stdout string
 	Stderr string
 	Value  map[string]any // stdout decoded; nil when the script failed
+	CPU    time.Duration  // that it and what it waited for used: how busy the machine is does not matter
 }
 
 // New copies the bundle at path, relative to the test's directory, into a fresh world.
@@ -69,20 +72,32 @@ func (w *World) Run(t testing.TB, input map[string]any) Result {
 	}
 	home := filepath.Join(w.Dir, "skills", w.bundle.Name)
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), filepath.Join(home, w.bundle.Entry))
-	cmd.Dir, cmd.Stdout, cmd.Stderr = w.Dir, &stdout, &stderr
-	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=/root", "LANG=C.UTF-8", "TZ=UTC",
-		"JOY_INPUT=" + filepath.Join(w.Dir, "in", "input.json"), "JOY_SKILL_DIR=" + home,
+	start := func() (*exec.Cmd, error) {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(home, w.bundle.Entry))
+		cmd.Dir, cmd.Stdout, cmd.Stderr = w.Dir, &stdout, &stderr
+		cmd.Env = []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=/root", "LANG=C.UTF-8", "TZ=UTC",
+			"JOY_INPUT=" + filepath.Join(w.Dir, "in", "input.json"), "JOY_SKILL_DIR=" + home,
+		}
+		return cmd, cmd.Run()
 	}
-	err := cmd.Run()
+	cmd, err := start()
+	for errors.Is(err, syscall.ETXTBSY) {
+		// A child of a test beside this one was forked while the copy was written, and holds it open until its own exec
+		// (https://go.dev/issue/22315).
+		time.Sleep(time.Millisecond)
+		cmd, err = start()
+	}
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
 		require.NoError(t, err, "starting %s (python3 has to be installed)", w.bundle.Entry)
 	}
 	require.Equal(t, w.files, contents(t, home), "the script changed its bundle")
 
-	result := Result{Exit: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}
+	result := Result{
+		Exit: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String(),
+		CPU: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(),
+	}
 	if result.Exit == 0 {
 		require.NoError(t, json.Unmarshal(stdout.Bytes(), &result.Value), "stdout is not one JSON object:\n%s", &stdout)
 		w.bundle.CheckOutput(t, result.Value)
