@@ -108,7 +108,7 @@ func (r *Record) Check(run string) error {
 	}
 	done := 0
 	for _, d := range r.Deeds {
-		if d.Kind == File && !d.OK || d.Kind == Script && (d.Text == "" || strings.Contains(d.Text, redacted)) {
+		if d.Kind == File && (!d.OK || strings.Contains(d.Path, redacted)) || d.Kind == Script && (d.Text == "" || strings.Contains(d.Text, redacted)) {
 			return withheld(d)
 		}
 		if d.OK {

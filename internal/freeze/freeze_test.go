@@ -102,6 +102,14 @@ func TestRefused(t *testing.T) {
 	require.ErrorContains(t, err, "no such object")
 	_, err = freeze.Write(record(file("/workspace/a", "x")), options(nil, "", map[string]string{"x": "[REDACTED:key]"}))
 	require.ErrorContains(t, err, "held a secret")
+	_, err = freeze.Write(record(script("make"), ended(2, 0)), options(nil, "", map[string]string{"output": `"it is [REDACTED:key]"`}))
+	require.ErrorContains(t, err, "the result of step s held a secret")
+	require.ErrorContains(t, record(file("/workspace/[REDACTED:key]", "x")).Check("r"), "held a secret")
+	odd := options(map[string]any{"a\ntouch there": "/workspace/in/x.csv"}, "", nil)
+	odd.Files = []string{"a\ntouch there"}
+	m, err := freeze.Write(record(script("python3 -c 'open(\"/workspace/in/x.csv\")'"), ended(2, 0)), odd)
+	require.NoError(t, err)
+	require.NotContains(t, string(m.Script), "\ntouch there", "the name of an input is no command")
 }
 
 // Where a value of the input is read from a variable, and where it only gets a mark.
@@ -173,6 +181,7 @@ func TestScriptRuns(t *testing.T) {
 	}
 	for _, text := range []string{
 		"cd d; set -e; X=1; exit 0; false", "printf %s \"$X\" > x; # a comment", "cat <<E > unended\nlast", "echo 'a\\", "printf '%s' \"$0\" > zero",
+		"shopt -s extglob\nprintf %s !(*) > glob", "shopt -s expand_aliases\nalias p=printf\np x > alias",
 		"echo noise; echo '{\"a\": 1}'; printf '\\n'",
 	} {
 		seq := int64(len(entries) + 2)
@@ -190,6 +199,7 @@ func TestScriptRuns(t *testing.T) {
 	require.NoError(t, err, "%s", m.Script)
 	require.Equal(t, "{\"a\": 1}\n", string(out))
 	files["../x"], files["../zero"], files["../unended"] = "", "bash", "last\n"
+	files["../glob"], files["../alias"] = "!(*)", "x"
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(dir, "d", name))
 		require.NoError(t, err)

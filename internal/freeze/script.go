@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/joystream-ai/joy/internal/fault"
 )
 
 // Options are what a script is made of besides the record.
@@ -49,6 +51,10 @@ func Write(r *Record, o Options) (Made, error) {
 		if output, err = o.Body(r.Output); err != nil {
 			return Made{}, err
 		}
+		if bytes.Contains(output, []byte(redacted)) {
+			return Made{}, fault.New(fault.Input, "the result of step %s held a secret, and the record has [REDACTED:…] in its place: it cannot be given again", r.Step).
+				WithHint("have the model leave it out of its answer, run again, and freeze that run")
+		}
 	}
 	from, whole := w.printedBy(output)
 	body := &bytes.Buffer{}
@@ -89,7 +95,7 @@ func (w *writer) head() {
 	w.say("cd /workspace || exit")
 	for _, v := range w.values {
 		if v.file && v.left {
-			w.say("\n# %s was %s in that run, and what follows finds it by that name.", v.name, v.text)
+			w.say("\n# %s was %s in that run, and what follows finds it by that name.", strings.ReplaceAll(v.name, "\n", " "), v.text)
 			w.say(`[ -e %s ] || ln -s "$%s" %s || exit`, quote(v.text), v.variable, quote(v.text))
 		}
 	}

@@ -26,13 +26,17 @@ func closed(text string) bool {
 	}
 	reaches := false
 	syntax.Walk(f, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == "return" {
-			reaches = true // at the top of a script it is an error that bash -c goes on after
+		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 && slices.Contains(reaching, c.Args[0].Lit()) {
+			reaches = true
 		}
 		return !reaches
 	})
 	return !reaches
 }
+
+// reaching are commands that mean another thing between parentheses. At the top of a script return is an error, after which bash -c
+// goes on; the others change how bash reads the lines that come, and all between parentheses is read before any of it is run.
+var reaching = []string{"return", "shopt", "alias", "unalias"}
 
 // lookers are programs that change nothing, given any arguments.
 var lookers = []string{

@@ -89,6 +89,18 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
+// A call whose words are no JSON is what the model said, and not a call without arguments; the conversation goes on after it.
+func TestACallThatIsNoJSON(t *testing.T) {
+	each(t, []modeltest.Reply{{Calls: []modeltest.Call{{Name: "run", Input: `{"script": "rm`}}}, {Text: "Sorry."}}, func(t *testing.T, m model.Model, _ *modeltest.Server) {
+		c := m.Begin(task)
+		reply, _, err := c.Say(t.Context(), model.Turn{Text: "Hello?", MaxTokens: 100})
+		require.NoError(t, err)
+		require.Equal(t, `{"script": "rm`, reply.Calls[0].Input)
+		_, _, err = c.Say(t.Context(), model.Turn{MaxTokens: 100, Results: []model.Result{{Call: reply.Calls[0].ID, Text: "no JSON", IsError: true}}})
+		require.NoError(t, err)
+	})
+}
+
 func many(n int, one func(int) string) string {
 	var b strings.Builder
 	for i := range n {

@@ -6,6 +6,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,58 +86,59 @@ func (c *conversation) Say(ctx context.Context, t model.Turn) (model.Reply, mode
 	}
 	c.params.Messages = append(c.params.Messages, sdk.NewUserMessage(blocks...))
 	c.params.MaxTokens = int64(t.MaxTokens)
-	var said sdk.Message
+	var said assembly
 	reply, x, err := model.Again(ctx, t, func(ctx context.Context) (model.Reply, error) {
 		var err error
 		if said, err = c.stream(ctx); err != nil {
-			r, _ := read(said) // whatever it ended for
+			r, _ := said.read() // whatever it ended for
 			return r, err
 		}
-		return read(said)
+		return said.read()
 	})
 	if err != nil {
 		return reply, x, model.Failed(ctx, "anthropic", c.model.name, x, saidOf(err), err)
 	}
-	c.params.Messages = append(c.params.Messages, said.ToParam())
+	c.params.Messages = append(c.params.Messages, said.msg.ToParam())
 	return reply, x, nil
 }
 
 // stream reads one answer to its end: an answer without message_stop is none.
-func (c *conversation) stream(ctx context.Context) (sdk.Message, error) {
+func (c *conversation) stream(ctx context.Context) (assembly, error) {
 	var a assembly
 	events := c.model.service.NewStreaming(ctx, c.params)
 	defer events.Close()
 	for !a.ended && events.Next() {
 		if err := a.add(events.Current()); err != nil {
-			return a.msg, fmt.Errorf("the answer is not what the API says: %w", err)
+			return a, fmt.Errorf("the answer is not what the API says: %w", err)
 		}
 	}
 	err := events.Err()
 	var answered *sdk.Error
 	switch {
 	case a.ended:
-		return a.msg, nil
+		return a, nil
 	case err == nil:
-		return a.msg, model.ErrCut
+		return a, model.ErrCut
 	case errors.As(err, &answered) && answered.StatusCode >= 400:
-		return a.msg, err
+		return a, err
 	case a.msg.ID != "":
-		return a.msg, fmt.Errorf("%w: %w", model.ErrCut, err)
+		return a, fmt.Errorf("%w: %w", model.ErrCut, err)
 	}
-	return a.msg, err
+	return a, err
 }
 
-func read(msg sdk.Message) (model.Reply, error) {
+func (a assembly) read() (model.Reply, error) {
+	msg := a.msg
 	r := model.Reply{Model: msg.Model, Usage: model.Usage{
 		In: msg.Usage.InputTokens, Out: msg.Usage.OutputTokens,
 		CacheRead: msg.Usage.CacheReadInputTokens, CacheWrite: msg.Usage.CacheCreationInputTokens,
 	}}
-	for _, b := range msg.Content {
+	for i, b := range msg.Content {
 		switch b.Type {
 		case "text":
 			r.Text += b.Text
 		case "tool_use":
-			r.Calls = append(r.Calls, model.Call{ID: b.ID, Name: b.Name, Input: string(b.Input)})
+			r.Calls = append(r.Calls, model.Call{ID: b.ID, Name: b.Name, Input: cmp.Or(a.inputs[i], string(b.Input))})
 		}
 	}
 	stop, ok := map[sdk.StopReason]model.Stop{

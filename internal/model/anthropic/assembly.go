@@ -1,8 +1,10 @@
 package anthropic
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
@@ -20,15 +22,19 @@ const (
 // with each of its deltas, and all of the message with each end: here words wait for the end of their block, and an end comes once.
 type assembly struct {
 	msg            sdk.Message
+	inputs         map[int]string // of calls whose words are no JSON, by their block: the message has {} there
 	blocks         []block
 	deltas         int
 	started, ended bool
 }
 
+// kinds of content blocks that answer what joy asks for.
+var kinds = []string{"text", "tool_use", "thinking", "redacted_thinking"}
+
 // block is what the deltas of a content block say.
 type block struct {
-	text, thinking, signature []byte
-	ended                     bool
+	text, thinking, signature, input []byte
+	ended                            bool
 }
 
 func (a *assembly) add(e sdk.MessageStreamEventUnion) error {
@@ -36,6 +42,9 @@ func (a *assembly) add(e sdk.MessageStreamEventUnion) error {
 	case "message_start":
 		if a.started {
 			return errors.New("the message starts twice")
+		}
+		if len(e.Message.Content) > 0 {
+			return errors.New("the message starts with a content")
 		}
 		a.started = true
 	case "message_delta":
@@ -45,6 +54,9 @@ func (a *assembly) add(e sdk.MessageStreamEventUnion) error {
 	case "content_block_start":
 		if len(a.blocks) == maxBlocks {
 			return fmt.Errorf("more than %d blocks", maxBlocks)
+		}
+		if kind := e.ContentBlock.Type; !slices.Contains(kinds, kind) {
+			return fmt.Errorf("a content block of type %.40q, which nobody asked for", kind)
 		}
 		a.blocks = append(a.blocks, block{})
 	case "content_block_delta", "content_block_stop":
@@ -74,6 +86,8 @@ func (b *block) take(e sdk.MessageStreamEventUnion) bool {
 		b.thinking = append(b.thinking, e.Delta.Thinking...)
 	case "signature_delta":
 		b.signature = append(b.signature, e.Delta.Signature...)
+	case "input_json_delta":
+		b.input = append(b.input, e.Delta.PartialJSON...)
 	default:
 		return false
 	}
@@ -90,5 +104,18 @@ func (a *assembly) end(i int) {
 	c.Text += string(b.text)
 	c.Thinking += string(b.thinking)
 	c.Signature += string(b.signature)
+	switch {
+	case len(b.input) == 0:
+	case json.Valid(b.input):
+		c.Input = b.input
+	default:
+		if a.inputs == nil {
+			a.inputs = map[int]string{}
+		}
+		a.inputs[i], c.Input = string(b.input), nil
+	}
+	if c.Type == "tool_use" && !json.Valid(c.Input) { // or it could not be said again
+		c.Input = json.RawMessage("{}")
+	}
 	*b = block{ended: true}
 }
