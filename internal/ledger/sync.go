@@ -12,13 +12,13 @@ import (
 // batch is those who wait for the same sync.
 type batch struct {
 	size atomic.Int32  // how many they are
-	lead chan struct{} // holds a token when one of them is to sync for all
+	lead chan struct{} // holds a token when the first of them is to sync for all
 	done chan struct{} // closed when the sync has ended
 	err  error         // of it; set before done is closed
 }
 
 // sync returns once every entry recorded so far is on the disk. The first who comes syncs for all who recorded before;
-// whoever records meanwhile waits, and one of them syncs next. The caller holds mu, and does no more when sync returns.
+// whoever records meanwhile waits, and the first of them syncs next. The caller holds mu, and does no more when sync returns.
 func (w *Writer) sync() error {
 	if w.err != nil {
 		defer w.mu.Unlock()
@@ -29,16 +29,16 @@ func (w *Writer) sync() error {
 		b = &batch{lead: make(chan struct{}, 1), done: make(chan struct{})}
 		w.next = b
 	}
-	b.size.Add(1)
+	first := b.size.Add(1) == 1
 	follow := w.syncing
 	w.syncing = true
 	w.mu.Unlock()
+	if !first {
+		<-b.done
+		return b.err
+	}
 	if follow {
-		select {
-		case <-b.done:
-			return b.err
-		case <-b.lead:
-		}
+		<-b.lead
 	}
 	w.lead(b)
 	return b.err
