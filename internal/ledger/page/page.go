@@ -26,6 +26,7 @@ const (
 	maxArtifacts    = 300
 	maxHosts        = 200
 	maxUnknown      = 100
+	maxTalk         = 8 << 20  // of a request to a model or an answer, what is read for its text
 	maxOpen         = 4096     // starts whose end has not come; of more the page says that they are not shown
 	maxBars         = 400      // of one lane of the timeline: what is closer than that is drawn as one
 	maxName         = 300      // runes of a name, a reason, an error

@@ -164,14 +164,22 @@ func TestAModelsTurns(t *testing.T) {
 		"of": ask(1), "turn": 1, "ms": 900, "response": s.body(`{"text":"good day"}`), "tokens": ledger.Data{"in": 12, "out": 3},
 	})
 	s.add(1, ledger.FileWritten, "tell", ledger.Data{"path": "/workspace/out/a.md", "bytes": 9, "sha256": planDigest})
-	s.add(700, ledger.ModelReplied, "tell", ledger.Data{"of": ask(2), "turn": 2, "ms": 700, "error": "the model is overloaded"})
+	talk := `{"messages":[{"role":"assistant","content":"a while ago"},{"role":"tool","content":"the <b>table</b>"}]}`
+	third := s.add(1, ledger.ModelRequested, "tell", ledger.Data{"turn": 2, "request": s.body(talk)})
+	s.add(9, ledger.ModelReplied, "tell", ledger.Data{
+		"of": third, "turn": 2, "ms": 9, "stop": "tools", "calls": 1, "asked": []any{"write_file"},
+		"response": s.body("data: {\"choices\":[{\"delta\":{\"content\":\"I write\\u001b[2J it.\",\"tool_calls\":[{\"function\":{\"name\":\"write_file\",\"arguments\":\"{}\"}}]}}]}\n\ndata: [DONE]\n"),
+	})
+	s.add(700, ledger.ModelReplied, "tell", ledger.Data{"of": ask(3), "turn": 3, "ms": 700, "error": "the model is overloaded"})
 	text := s.page(nil)
 	steps := words(between(t, text, `<div class="items">`, "</article>"))
 	for _, want := range []string{
 		"Model anthropic m-1, turn 1 900 ms", `"say": "hello"`, `"text": "good day"`, "tokens in 12, out 3", "File written /workspace/out/a.md",
-		"Model anthropic m-1, turn 2 failed 700 ms", "the model is overloaded",
+		"Model anthropic m-1, turn 3 failed 700 ms", "the model is overloaded",
+		"turn 2 asks for write_file 9 ms", "[tool] the <b>table</b>", "I write\\x1b[2J it. → write_file {}",
 	} {
 		has(t, steps, want)
 	}
-	has(t, words(between(t, text, `id="trouble"`, "</section>")), "Model failed tell anthropic m-1, turn 2")
+	has(t, words(between(t, text, `id="trouble"`, "</section>")), "Model failed tell anthropic m-1, turn 3")
+	require.NotContains(t, text, "a while ago", "what the turn before has is not said again")
 }

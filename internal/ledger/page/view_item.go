@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/joystream-ai/joy/internal/ledger/account"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
 	"github.com/joystream-ai/joy/internal/term"
 )
@@ -121,9 +122,18 @@ func (v *view) item(it *item) itemView {
 	for _, b := range []struct {
 		name string
 		v    any
-	}{{"Arguments", e.Data["arguments"]}, {"Request", e.Data["request"]}, {"Result", ends["result"]}, {"Response", ends["response"]}} {
-		if c := claimOf(b.v); c.bytes > 0 {
+		read func([]byte) string // its text; nil: it is shown as it is
+	}{
+		{"Arguments", e.Data["arguments"], nil}, {"Request", e.Data["request"], account.Asked},
+		{"Result", ends["result"], nil}, {"Response", ends["response"], account.Told},
+	} {
+		c := claimOf(b.v)
+		switch {
+		case c.bytes == 0:
+		case b.read == nil:
 			out.Bodies = append(out.Bodies, v.object(b.name, c))
+		default:
+			out.Bodies = append(out.Bodies, v.talk(b.name, c, b.read))
 		}
 	}
 	return out
@@ -156,9 +166,13 @@ func (v *view) ends(it *item) (list []string) {
 			list = append(list, strings.TrimSpace("ended by "+line(e.String("ended_by"))))
 		}
 		list = append(list, linesOf(words(e, "signal", "reason"))...)
-	case "tool.returned", "model.replied":
+	case "tool.returned":
 		if e.Data["failed"] == true || e.String("error") != "" {
 			list = append(list, "failed")
+		}
+	case "model.replied":
+		if word := turned(e); word != "" {
+			list = append(list, word)
 		}
 	case "approval.granted":
 		list = append(list, "granted by "+short(line(e.String("by")), 60))
@@ -170,6 +184,26 @@ func (v *view) ends(it *item) (list []string) {
 		list = append(list, "↑ "+term.Size(up)+"  ↓ "+term.Size(down))
 	}
 	return append(list, lasted(it.start, it.end))
+}
+
+// turned is what a model did in a turn.
+func turned(e verify.Entry) string {
+	calls, _ := e.Int("calls")
+	switch stop := e.String("stop"); {
+	case e.String("error") != "":
+		return "failed"
+	case stop == "tools" && calls == 1:
+		if names, _ := e.Data["asked"].([]any); len(names) == 1 {
+			if name, ok := names[0].(string); ok {
+				return "asks for " + short(line(name), 40)
+			}
+		}
+		return "asks for a tool"
+	case stop == "tools":
+		return fmt.Sprintf("asks for %d tools", calls)
+	default:
+		return map[string]string{"end": "answers", "length": "is cut off", "refusal": "declines"}[stop]
+	}
 }
 
 func linesOf(list []string) []string {

@@ -127,6 +127,24 @@ func (v *view) object(name string, c claim) body {
 	return b
 }
 
+// talk shows what a request to a model or its answer says, by read. A body that it makes nothing of is shown as it is.
+func (v *view) talk(name string, c claim, read func([]byte) string) body {
+	whole := &endsOf{heads: maxTalk}
+	b := body{Name: name, Note: term.Size(c.bytes)}
+	if b.Text.Problem = v.room.load(whole, c, v.opener(c.sha256)); b.Text.Problem != "" {
+		return b
+	}
+	said := read(whole.head)
+	if said == "" {
+		return v.object(name, c)
+	}
+	shown := &endsOf{heads: maxBody / 2, tails: maxBody / 2}
+	_, _ = shown.Write([]byte(said)) // it cannot fail
+	b.Note += ", as text"
+	b.Text = v.room.fit(shown.text())
+	return b
+}
+
 // maxIndented is how deep JSON nests that is indented: deeper, the spaces alone would be megabytes.
 const maxIndented = 32
 

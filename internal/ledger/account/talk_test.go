@@ -1,9 +1,11 @@
-package cli
+package account_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/joystream-ai/joy/internal/ledger/account"
 )
 
 // Bodies are strangers' words: what is of neither form is told by "", and nothing in them is taken for a form it has not.
@@ -13,11 +15,11 @@ func TestTalkOfOtherForms(t *testing.T) {
 		`{"messages":[{"role":"user","content":"\"role\":\"assistant\""}]}`:               "[user]\n\"role\":\"assistant\"\n",
 		`{"messages":[{"role":"assistant","content":"a"},{"role":"tool","content":"b"}]}`: "[tool]\nb\n",
 	} {
-		require.Equal(t, want, asked([]byte(body)), body)
+		require.Equal(t, want, account.Asked([]byte(body)), body)
 	}
 	for body, want := range map[string]string{
 		"": "", "{}": "", "data: \n": "", "data: {\"choices\":7}\n": "", "data: [DONE]\n": "", "data: {\"delta\":{\"text\":\"a\"}}": "a",
 	} {
-		require.Equal(t, want, told([]byte(body)), body)
+		require.Equal(t, want, account.Told([]byte(body)), body)
 	}
 }
