@@ -171,9 +171,9 @@ func (a *app) printProbes(docs []probeJSON) error {
 	}
 	t := a.out.newTable("CONNECTION", "STATE", "SERVER", "TOOLS")
 	for _, d := range docs {
-		state := cell{"ok", &a.out.good}
+		state := cell{text: "ok", style: &a.out.good}
 		if d.Error != "" {
-			state = cell{"fail", &a.out.fail}
+			state = cell{text: "fail", style: &a.out.fail}
 		}
 		t.row(cell{text: d.Name}, state, cell{text: strings.TrimSpace(d.Server + " " + d.Version)}, cell{text: fmt.Sprintf("%d", len(d.Tools))})
 		for _, tool := range d.Tools {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -165,6 +166,9 @@ func (a *app) ledgerShow(ctx context.Context, args []string, opts showOptions) e
 	}
 	if view.gone != "" {
 		a.say("%s", term.Line(view.gone))
+	}
+	if view.failed && !a.json {
+		a.say("next: %s", a.err.bold.Render(strings.TrimSpace("joy ledger explain "+term.Line(firstArg(args)))))
 	}
 	if rep.State == verify.Incomplete {
 		a.warn("the ledger is incomplete: %s", rep.Problem)

@@ -15,6 +15,7 @@ import (
 type cell struct {
 	text  string
 	style *lipgloss.Style // nil = plain
+	wraps bool            // the last of a row: on a terminal it goes on in further lines, for what must not be cut off
 }
 
 // plain makes unstyled cells.
@@ -110,9 +111,42 @@ func (t *table) line(row []cell) string {
 			b.WriteString(strings.Repeat(" ", t.widths[i]-columns(c.text)+2))
 		}
 	}
+	if wrapped, ok := t.wrapped(row, b.String()); ok {
+		return wrapped
+	}
 	line := strings.TrimRight(b.String(), " ")
 	if t.ui.tty && len(line) > t.ui.width {
 		line = ansi.Truncate(line, t.ui.width, "…")
 	}
 	return line
+}
+
+// A cell that wraps is given at least wrapColumns, and at most wrapLines lines.
+const (
+	wrapColumns = 20
+	wrapLines   = 6
+)
+
+// wrapped is a row that is too long for the terminal, with its last cell over several lines; ok is false for a row that fits, or
+// is to be cut.
+func (t *table) wrapped(row []cell, line string) (text string, ok bool) {
+	last := row[len(row)-1]
+	if !t.ui.tty || !last.wraps || last.style != nil || ansi.StringWidth(line) <= t.ui.width {
+		return "", false
+	}
+	before := 0
+	for i := range row[:len(row)-1] {
+		before += t.widths[i] + 2
+	}
+	room := t.ui.width - before
+	if room < wrapColumns {
+		return "", false
+	}
+	parts := strings.Split(ansi.Wrap(last.text, room, ""), "\n")
+	if len(parts) > wrapLines {
+		parts = parts[:wrapLines]
+		parts[wrapLines-1] = ansi.Truncate(parts[wrapLines-1], room-1, "") + "…"
+	}
+	lead := strings.TrimSuffix(line, last.text)
+	return lead + strings.Join(parts, "\n"+strings.Repeat(" ", before)), true
 }

@@ -32,12 +32,34 @@ func TestLongTable(t *testing.T) {
 	require.True(t, tab.full())
 }
 
+// TestWrappedCells holds that a reason is not cut off on a terminal, and not broken up in a pipe.
+func TestWrappedCells(t *testing.T) {
+	a, stdout, _ := testApp(t)
+	why := "the model has given no answer in 8 turns"
+	show := func(width int, text string) string {
+		stdout.Reset()
+		a.out.tty, a.out.width = width > 0, width
+		tab := a.out.newTable("STEP", "")
+		tab.row(cell{text: "work", style: &a.out.fail}, cell{text: text, wraps: true})
+		tab.row(plain("work", text)...)
+		require.NoError(t, tab.print())
+		return strings.TrimPrefix(stdout.String(), "STEP\n")
+	}
+	require.Equal(t, "work  "+why+"\nwork  "+why+"\n", show(0, why))
+	require.Equal(t, "work  "+why+"\nwork  "+why+"\n", show(80, why))
+	require.Equal(t, "work  the model has given no\n      answer in 8 turns\nwork  the model has given no an…\n", show(32, why))
+	require.Equal(t, "work  the model has g…\nwork  the model has g…\n", show(22, why), "there is no room to wrap")
+	long := show(32, strings.Repeat("x", 300))
+	require.Equal(t, wrapLines+1, strings.Count(long, "\n"))
+	require.Contains(t, long, "      "+strings.Repeat("x", 25)+"…\n")
+}
+
 func TestTable(t *testing.T) {
 	a, stdout, _ := testApp(t)
 	fill := func(u *ui) *table {
 		tab := u.newTable("STEP", "WHAT")
 		tab.row(plain("日本", "wide runes count two columns each")...)
-		tab.row(cell{"hostile\x1b[2J", &u.fail}, cell{"two\nlines", nil})
+		tab.row(cell{text: "hostile\x1b[2J", style: &u.fail}, cell{text: "two\nlines", style: nil})
 		tab.row(plain("short")...)
 		return tab
 	}

@@ -13,14 +13,14 @@ import (
 
 // leads are the members that say most about an entry; they come first, without their names.
 var leads = map[string][]string{
-	"run.started":          {"agent"},
+	"run.started":          {"agent", "trigger", "provider"},
 	"run.waiting":          {"reason"},
 	"run.finished":         {"outcome", "error"},
 	"step.started":         {"kind", "skill", "action"},
 	"step.finished":        {"status", "error"},
 	"step.skipped":         {"reason"},
 	"sandbox.requested":    {"provider"},
-	"sandbox.created":      {"provider", "isolation", "accelerator", "start"},
+	"sandbox.created":      {"provider", "isolation", "accelerator", "start", "start_reason", "ms", "reduced"},
 	"sandbox.lost":         {"reason"},
 	"command.started":      {"command"},
 	"command.finished":     {"exit", "ended_by", "signal", "reason"},
@@ -45,7 +45,7 @@ var leads = map[string][]string{
 }
 
 // quiet members are for programs and --full: they say nothing to somebody who reads down a page.
-var quiet = []string{"of", "key", "actor", "bundle", "workspace", "steps", "expires", "tool", "digest", "approval"}
+var quiet = []string{"of", "key", "actor", "bundle", "workspace", "steps", "expires", "tool", "digest", "approval", "guest", "joy"}
 
 // phrase is an entry's data on one line: leads first, then the rest as name=value, digests shortened.
 func phrase(e verify.Entry) string {
@@ -57,7 +57,7 @@ func phrase(e verify.Entry) string {
 	var words []string
 	first := leads[e.Type]
 	for _, key := range first {
-		if value, ok := e.Data[key]; ok {
+		if value, ok := e.Data[key]; ok && value != "" {
 			words = append(words, leadText(key, value))
 		}
 	}

@@ -58,7 +58,7 @@ func (a *app) printImages(images []image.Image, damaged []*fault.Error) error {
 	for _, i := range list {
 		mark := cell{}
 		if i.Current {
-			mark = cell{"current", &a.out.good}
+			mark = cell{text: "current", style: &a.out.good}
 		}
 		t.row(append(plain(i.Profile, i.Digest, i.Arch, i.Kernel, term.Size(i.Size)), mark)...)
 	}

@@ -32,6 +32,7 @@ type ledgerView struct {
 	nth     map[string]int // commands of a step so far
 	passed  int
 	last    string // type of the last entry
+	failed  bool   // the run, as its run.finished says
 	shown   int
 	err     error
 }
@@ -45,6 +46,7 @@ const showWithin = 200 * time.Millisecond
 // take shows an entry when it is one that was asked for.
 func (v *ledgerView) take(e verify.Entry) {
 	v.pass(e.Type, []byte(e.Step))
+	v.failed = v.failed || e.Type == "run.finished" && e.String("outcome") == "failed"
 	if v.opts.Wants(e) {
 		v.show(e)
 	}
@@ -92,10 +94,11 @@ func (v *ledgerView) entry(e verify.Entry) {
 	}
 	if day := e.Time.In(v.opts.zone).Format(time.DateOnly); day != v.day {
 		v.day = day
-		v.t.row(cell{day, &v.app.out.dim})
+		v.t.row(cell{text: day, style: &v.app.out.dim})
 	}
 	cells := plain(e.Time.In(v.opts.zone).Format("15:04:05.000"), e.Step, strings.ReplaceAll(e.Type, ".", " "), phrase(e))
 	cells[2].style = v.style(e)
+	cells[3].wraps = cells[2].style != nil // a reason that is cut off is none
 	v.t.row(cells...)
 	if v.t.full() {
 		v.print()
@@ -160,9 +163,9 @@ func (v *ledgerView) style(e verify.Entry) *lipgloss.Style {
 	status := e.String("status") + e.String("outcome")
 	code, exited := e.Int("exit")
 	switch {
-	case status == "failed" || exited && code != 0 || what == "lost" || e.Data["failed"] == true || (e.Type == "tool.returned" || e.Type == "model.replied") && e.String("error") != "":
+	case status == "failed" || exited && code != 0 || e.Type == "command.finished" && !exited || what == "lost" || e.Data["failed"] == true || (e.Type == "tool.returned" || e.Type == "model.replied") && e.String("error") != "":
 		return &v.app.out.fail
-	case slices.Contains([]string{"denied", "drifted", "quarantined", "skipped", "found", "recovered"}, what):
+	case status == "interrupted", slices.Contains([]string{"denied", "drifted", "quarantined", "skipped", "found", "recovered"}, what):
 		return &v.app.out.warn
 	}
 	return nil

@@ -46,7 +46,7 @@ func (a *app) showPlan(t *target, signed signatureJSON) error {
 	for _, s := range steps {
 		vm := cell{text: "no"}
 		if s.VM {
-			vm = cell{"yes", &a.out.warn}
+			vm = cell{text: "yes", style: &a.out.warn}
 			inVM++
 		}
 		needs := strings.Join(s.Needs, " ")
