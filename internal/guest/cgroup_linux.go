@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -89,13 +90,17 @@ func awaitEmpty(dir string) error {
 	return err
 }
 
-// count reads one number of a flat-keyed cgroup file such as memory.events.
+// count reads one number of a flat-keyed cgroup file such as cgroup.events; 0 when it cannot.
 func count(file, key string) int {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return 0
 	}
-	for line := range bytes.Lines(b) {
+	return numberOf(b, key)
+}
+
+func numberOf(flat []byte, key string) int {
+	for line := range bytes.Lines(flat) {
 		if k, v, ok := bytes.Cut(bytes.TrimSpace(line), []byte(" ")); ok && string(k) == key {
 			n, _ := strconv.Atoi(string(v))
 			return n
@@ -104,17 +109,44 @@ func count(file, key string) int {
 	return 0
 }
 
+// casualties are what the VM itself did to the commands of a world.
+type casualties struct {
+	mu            sync.Mutex
+	oom, refused  gauge // kills for want of memory, and forks beyond the limit
+	killed, forks int   // those that a look has seen
+}
+
+func (c *casualties) of(cgroup string) {
+	c.oom = gauge{file: cgroup + "/memory.events", key: "oom_kill"}
+	c.refused = gauge{file: cgroup + "/pids.events", key: "max"}
+}
+
+// look tells which numbers have grown since the last look.
+func (c *casualties) look() (oom, pids bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	killed, _ := c.oom.read()
+	forks, _ := c.refused.read()
+	oom, pids = killed > c.killed, forks > c.forks
+	c.killed, c.forks = killed, forks
+	return oom, pids
+}
+
+// Close is for a world whose cgroup is gone.
+func (c *casualties) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.oom.Close()
+	c.refused.Close()
+}
+
 // blame is what the VM itself did to the world's commands since the last look, in one word, or "".
 func (w *world) blame() string {
-	oom, pids := count(w.cgroup+"/memory.events", "oom_kill"), count(w.cgroup+"/pids.events", "max")
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	killed, refused := oom > w.oom, pids > w.pids
-	w.oom, w.pids = oom, pids
+	oom, pids := w.casualties.look()
 	switch {
-	case killed:
+	case oom:
 		return "oom"
-	case refused:
+	case pids:
 		return "pids"
 	case w.diskFull():
 		return "disk"

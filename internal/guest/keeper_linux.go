@@ -59,13 +59,17 @@ func keep() error {
 }
 
 // furnish does in the fresh namespaces what is the same in every world; a keeper may do it long before its world is
-// asked for, and be in a snapshot meanwhile. It returns the door's listening socket, which lives in this network
-// namespace. Mounts made later in the guest's own root arrive here, such as the scratch disk; nothing goes back.
+// asked for, and be in a snapshot meanwhile: what a restored guest need not do, it need not translate. It returns the
+// door's listening socket, which lives in this network namespace. Mounts made later in the guest's own root arrive here,
+// such as the scratch disk; nothing goes back.
 func furnish() (*os.File, error) {
 	if err := unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""); err != nil {
 		return nil, fmt.Errorf("keeping mounts to this world: %w", err)
 	}
 	if err := unix.Sethostname([]byte(Hostname)); err != nil {
+		return nil, err
+	}
+	if err := buildSystem(); err != nil {
 		return nil, err
 	}
 	if err := loopbackUp(); err != nil {

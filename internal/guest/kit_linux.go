@@ -18,6 +18,7 @@ const maxKits = 16
 type kit struct {
 	cgroup string
 	dir    *os.File // the cgroup, opened
+	living gauge    // 1 while a process is in it
 	in     pipe
 	out    pipes
 	round  int // of the kits when it was taken
@@ -73,7 +74,7 @@ func (ks *kits) prepare() {
 func (ks *kits) give(k *kit, killed bool) {
 	k.in.Close()
 	k.out.Close()
-	if !killed && count(k.cgroup+"/cgroup.events", "populated") == 0 && ks.renew(k) {
+	if living, ok := k.living.read(); ok && living == 0 && !killed && ks.renew(k) {
 		return
 	}
 	k.Close()
@@ -91,7 +92,8 @@ func (ks *kits) renew(k *kit) bool {
 	if err != nil {
 		return false
 	}
-	ks.ready = append(ks.ready, &kit{cgroup: k.cgroup, dir: k.dir, in: in, out: out, round: k.round})
+	k.in, k.out = in, out
+	ks.ready = append(ks.ready, k)
 	return true
 }
 
@@ -116,15 +118,13 @@ func (ks *kits) Close() {
 	defer ks.making.Unlock()
 	ks.closed = true
 	for _, k := range ks.ready {
-		k.dir.Close()
-		k.in.Close()
-		k.out.Close()
+		k.shut()
 	}
 	ks.ready = nil
 }
 
 func newKit(cgroup string, far bool) (k *kit, err error) {
-	k = &kit{cgroup: cgroup}
+	k = &kit{cgroup: cgroup, living: gauge{file: cgroup + "/cgroup.events", key: "populated"}}
 	if err := os.Mkdir(cgroup, 0o755); err != nil {
 		return nil, err
 	}
@@ -140,8 +140,13 @@ func newKit(cgroup string, far bool) (k *kit, err error) {
 // Close closes what is still open and removes the cgroup, unless processes of the command live on: then the world's
 // end removes it.
 func (k *kit) Close() {
+	k.shut()
+	_ = unix.Rmdir(k.cgroup)
+}
+
+func (k *kit) shut() {
 	k.dir.Close()
+	k.living.Close()
 	k.in.Close()
 	k.out.Close()
-	_ = unix.Rmdir(k.cgroup)
 }

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ func (m mount) make() error {
 		return err
 	}
 	if err := unix.Mount(m.source, m.target, m.fstype, m.flags, m.data); err != nil {
-		return fmt.Errorf("mounting %s on %s: %w", m.fstype, m.target, err)
+		return fmt.Errorf("mounting %s on %s: %w", cmp.Or(m.fstype, m.source), m.target, err)
 	}
 	return nil
 }
@@ -53,7 +54,43 @@ var maskedPaths = []string{
 // readOnlyPaths would let a step change the VM as a whole.
 var readOnlyPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
 
-// buildRoot mounts a world's file system at root. Every mount is nodev except the single device nodes.
+// systemDirs are what a world has of its kernel: they are built below dirSystem, which is the same in every world, and moved
+// into its root.
+var systemDirs = []string{"/proc", "/sys", "/dev"}
+
+const dirSystem = "/system"
+
+// buildSystem mounts them for the namespaces that the caller is in. Every mount is nodev except the single device nodes.
+func buildSystem() error {
+	const safe = unix.MS_NODEV | unix.MS_NOSUID
+	for _, m := range []mount{
+		{"proc", dirSystem + "/proc", "proc", safe | unix.MS_NOEXEC, ""},
+		{"sysfs", dirSystem + "/sys", "sysfs", safe | unix.MS_NOEXEC | unix.MS_RDONLY, ""},
+		{"dev", dirSystem + "/dev", "tmpfs", safe | unix.MS_NOEXEC, "mode=0755,size=64k"},
+		{"devpts", dirSystem + "/dev/pts", "devpts", unix.MS_NOSUID | unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"},
+		{"shm", dirSystem + "/dev/shm", "tmpfs", safe | unix.MS_NOEXEC, "mode=1777"},
+		{"mqueue", dirSystem + "/dev/mqueue", "mqueue", safe | unix.MS_NOEXEC, ""},
+	} {
+		if err := m.make(); err != nil {
+			return err
+		}
+	}
+	for _, name := range deviceNodes {
+		if err := bindFile("/dev/"+name, dirSystem+"/dev/"+name, unix.MS_NOSUID|unix.MS_NOEXEC); err != nil {
+			return err
+		}
+	}
+	for link, target := range map[string]string{
+		"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx",
+	} {
+		if err := os.Symlink(target, dirSystem+"/dev/"+link); err != nil {
+			return err
+		}
+	}
+	return mask(dirSystem)
+}
+
+// buildRoot mounts a world's file system at root, and moves there what buildSystem has built.
 func buildRoot(root, workspace string, readOnly []string) error {
 	const safe = unix.MS_NODEV | unix.MS_NOSUID
 	ws := root + "/workspace"
@@ -66,31 +103,12 @@ func buildRoot(root, workspace string, readOnly []string) error {
 	if err := bindReadOnly(ws, readOnly); err != nil {
 		return err
 	}
-	for _, m := range []mount{
-		{"proc", root + "/proc", "proc", safe | unix.MS_NOEXEC, ""},
-		{"sysfs", root + "/sys", "sysfs", safe | unix.MS_NOEXEC | unix.MS_RDONLY, ""},
-		{"dev", root + "/dev", "tmpfs", safe | unix.MS_NOEXEC, "mode=0755,size=64k"},
-		{"devpts", root + "/dev/pts", "devpts", unix.MS_NOSUID | unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"},
-		{"shm", root + "/dev/shm", "tmpfs", safe | unix.MS_NOEXEC, "mode=1777"},
-		{"mqueue", root + "/dev/mqueue", "mqueue", safe | unix.MS_NOEXEC, ""},
-	} {
-		if err := m.make(); err != nil {
+	for _, dir := range systemDirs {
+		if err := (mount{dirSystem + dir, root + dir, "", unix.MS_MOVE, ""}).make(); err != nil {
 			return err
 		}
 	}
-	for _, name := range deviceNodes {
-		if err := bindFile("/dev/"+name, root+"/dev/"+name, unix.MS_NOSUID|unix.MS_NOEXEC); err != nil {
-			return err
-		}
-	}
-	for link, target := range map[string]string{
-		"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx",
-	} {
-		if err := os.Symlink(target, root+"/dev/"+link); err != nil {
-			return err
-		}
-	}
-	return maskRoot(root)
+	return nil
 }
 
 // bindReadOnly makes each directory below ws read-only. The directories above it become mount points too: those can
@@ -133,7 +151,8 @@ func bindFile(source, target string, flags uintptr) error {
 	return bind(source, target, flags)
 }
 
-func maskRoot(root string) error {
+// mask takes from a /proc and a /sys below root what is about the VM as a whole.
+func mask(root string) error {
 	for _, p := range readOnlyPaths {
 		if err := bind(root+p, root+p, unix.MS_RDONLY|unix.MS_NODEV|unix.MS_NOSUID|unix.MS_NOEXEC); err != nil && exists(root+p) {
 			return err

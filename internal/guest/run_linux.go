@@ -71,7 +71,7 @@ func (w *world) run(req guestproto.Run, frames *guestproto.Frames, stopped <-cha
 		return frames.End(guestproto.FrameExit, exit)
 	}
 	err = frames.End(guestproto.FrameExit, exit)
-	w.blame() // what a command survived is not held against the next one
+	w.casualties.look() // what a command survived is not held against the next one
 	return err
 }
 

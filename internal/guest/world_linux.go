@@ -38,9 +38,7 @@ type world struct {
 
 	laying sync.Mutex // files for the host to fetch, which have numbers
 
-	mu   sync.Mutex
-	oom  int // kills for want of memory that blame has seen
-	pids int // likewise refused forks
+	casualties casualties
 }
 
 // keeperConfig is what the guest tells a keeper, first thing, over their socket.
@@ -72,6 +70,7 @@ func newWorld(id string, spec guestproto.Open, g *ground, keeper func() (*keeper
 		id: id, dir: filepath.Join(dirScratch, "worlds", id), cgroup: filepath.Join(dirSteps, id),
 	}
 	w.kits.parent, w.kits.far = w.cgroup, g.hosted
+	w.casualties.of(w.cgroup)
 	if err := w.make(lower, spec, keeper); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -253,6 +252,7 @@ func (w *world) end() error {
 		errs = append(errs, w.keeper.Close())
 	}
 	errs = append(errs, removeCgroup(w.cgroup))
+	w.casualties.Close()
 	if w.keep != "" && shutErr(errs...) == nil {
 		errs = append(errs, keepLayer(filepath.Join(w.dir, "upper"), w.keep))
 	}

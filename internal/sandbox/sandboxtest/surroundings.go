@@ -46,6 +46,7 @@ func testSurroundings(t *testing.T, r *room) {
 		"terminal":    {`tty >/dev/null || echo none; (: </dev/tty) 2>/dev/null || echo none`, "none\nnone"},
 		// Those that C libraries use between threads (32 to 34) may be ignored: a library that wants one says so.
 		"signals":       {`grep -E 'Sig(Blk|Ign):' /proc/self/status | cut -f2 | xargs | sed 's/ 0000000[0-3][08]0000000$/ 0000000000000000/'`, "0000000000000000 0000000000000000"},
+		"processors":    {`[ $(nproc) = $(grep -c ^processor /proc/cpuinfo) ] && echo all`, "all"},
 		"tree":          {`ls -d in out skills`, "in\nout\nskills"},
 		"the guest":     {`command -v joy-guest`, "/usr/local/bin/joy-guest"},
 		"localhost":     {`grep -c localhost /etc/hosts`, "2"},
