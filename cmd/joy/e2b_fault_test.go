@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -39,6 +40,8 @@ type mishap struct {
 	faults  []e2btest.Fault // from the beginning
 	midStep []e2btest.Fault // from the beginning of the command
 	lose    bool            // in the middle of the step the node fails
+	inside  string          // in the middle of the step this is run in the sandbox, by nobody's order
+	script  string          // of the step; "" is talker
 	code    int
 	kind    string // of the failure; "" is none
 	says    string // on stderr
@@ -75,17 +78,25 @@ var mishaps = map[string]mishap{
 		midStep: append(each(e2btest.SendInput, 1, e2btest.Answer(404, "no such process")), each(e2btest.Get, 1, e2btest.Answer(404, "Sandbox not found"))...),
 		code:    6, kind: "platform", says: "E2B has no sandbox",
 	},
-	"step: the node fails":         {lose: true, code: 6, kind: "platform", says: "E2B has no sandbox"},
-	"stream: cut":                  {faults: late(e2btest.ProcessStart, 1, 3, e2btest.CutStream(20))},
-	"stream: ended without an end": {faults: late(e2btest.ProcessStart, 1, 3, e2btest.EndStream(20))},
-	"stream: cut for good":         {faults: late(e2btest.ProcessStart, 1, 0, e2btest.CutStream(20))},
-	"stream: a flood":              {faults: late(e2btest.ProcessStart, 1, 1, e2btest.Flood(128<<20)), code: 6, kind: "platform"},
-	"kill: 500, 500":               {faults: each(e2btest.Kill, 2, e2btest.Answer(500, "no"))},
-	"kill: 404, and it is there":   {faults: each(e2btest.Kill, 2, e2btest.Answer(404, "no such sandbox"))},
-	"kill: done, and cut":          {faults: each(e2btest.Kill, 1, e2btest.CutAnswer())},
-	"kill: 429 with a time":        {faults: each(e2btest.Kill, 2, e2btest.TooFast(time.Second))},
-	"a clock a day ahead":          {options: e2btest.Options{Skew: 24 * time.Hour}},
-	"a clock a day behind":         {options: e2btest.Options{Skew: -24 * time.Hour}},
+	"step: the node fails":            {lose: true, code: 6, kind: "platform", says: "E2B has no sandbox"},
+	"stream: cut":                     {faults: late(e2btest.ProcessStart, 1, 3, e2btest.CutStream(20))},
+	"stream: ended without an end":    {faults: late(e2btest.ProcessStart, 1, 3, e2btest.EndStream(20))},
+	"stream: cut for good":            {faults: late(e2btest.ProcessStart, 1, 0, e2btest.CutStream(20))},
+	"stream: a flood":                 {faults: late(e2btest.ProcessStart, 1, 1, e2btest.Flood(128<<20)), code: 6, kind: "platform"},
+	"guest: killed":                   {inside: killGuest, code: 6, kind: "platform", says: "joy-guest ended"},
+	"guest: killed, and the end cut":  {faults: each(e2btest.ProcessStart, 0, e2btest.CutBeforeEnd()), inside: killGuest, code: 6, kind: "platform", says: "joy-guest"},
+	"guest: killed, and no end comes": {faults: each(e2btest.ProcessStart, 0, e2btest.NoEnd()), inside: killGuest, code: 6, kind: "platform", says: "joy-guest"},
+	"lease: 409":                      {faults: each(e2btest.SetTimeout, 0, e2btest.Answer(409, "Sandbox is not running")), script: "#!/bin/sh\nsleep 200\n", code: 6, kind: "platform", says: "Sandbox is not running"},
+	"lease: 500, 429, a page": {
+		faults: append(append(each(e2btest.SetTimeout, 1, e2btest.Answer(500, "no")), each(e2btest.SetTimeout, 1, e2btest.TooMany(20))...), each(e2btest.SetTimeout, 1, e2btest.AnswerPage(502))...),
+		script: strings.Replace(talker, "i=0\n", "i=0; sleep 60\n", 1),
+	},
+	"kill: 500, 500":             {faults: each(e2btest.Kill, 2, e2btest.Answer(500, "no"))},
+	"kill: 404, and it is there": {faults: each(e2btest.Kill, 2, e2btest.Answer(404, "no such sandbox"))},
+	"kill: done, and cut":        {faults: each(e2btest.Kill, 1, e2btest.CutAnswer())},
+	"kill: 429 with a time":      {faults: each(e2btest.Kill, 2, e2btest.TooFast(time.Second))},
+	"a clock a day ahead":        {options: e2btest.Options{Skew: 24 * time.Hour}},
+	"a clock a day behind":       {options: e2btest.Options{Skew: -24 * time.Hour}},
 }
 
 // Whatever goes wrong at E2B: the exit code and the failure's kind are what the table of product says, the ledger is
@@ -94,8 +105,8 @@ func TestMishapsAtE2B(t *testing.T) {
 	for name, m := range mishaps {
 		t.Run(name, func(t *testing.T) {
 			b, server := e2bProject(t, m.options)
-			work := talker
-			if m.code != 0 && (m.midStep != nil || m.lose) {
+			work := cmp.Or(m.script, talker)
+			if m.code != 0 && (m.midStep != nil || m.lose || m.inside != "") {
 				work = endless
 			}
 			b.write("s/run.sh", work)
@@ -107,10 +118,13 @@ func TestMishapsAtE2B(t *testing.T) {
 			}
 			p := b.start("run", "--sandbox", "e2b", "--jsonl")
 			peak := p.peakAtKill(server)
-			if m.midStep != nil || m.lose {
+			if m.midStep != nil || m.lose || m.inside != "" {
 				p.await("command.started")
 				for _, f := range m.midStep {
 					server.Fault(f)
+				}
+				if m.inside != "" {
+					meddle(t, server, server.Sandboxes()[1].ID, m.inside)
 				}
 				if m.lose {
 					require.True(t, server.Lose(server.Sandboxes()[1].ID))
@@ -141,12 +155,36 @@ func TestMishapsAtE2B(t *testing.T) {
 	}
 }
 
-// stranger is a sandbox of the same account that is not joy's.
-func stranger(t *testing.T, server *e2btest.Server) string {
+// killGuest ends joy-guest and, with it, everything that it started.
+const killGuest = `for p in /proc/[0-9]*; do case $(tr '\0' ' ' <$p/cmdline) in joy-hosted*) kill -KILL ${p#/proc/};; esac; done`
+
+// meddle runs a script in a sandbox. What becomes of it is the faults'.
+func meddle(t *testing.T, server *e2btest.Server, id, script string) {
+	t.Helper()
+	c := account(t, server)
+	sb, err := c.Get(t.Context(), id)
+	require.NoError(t, err)
+	d, err := c.Daemon(sb.Created, "root")
+	require.NoError(t, err)
+	s, err := d.Start(t.Context(), client.Start{Cmd: "/bin/sh", Args: []string{"-c", script}})
+	require.NoError(t, err)
+	defer s.Close()
+	for err == nil {
+		_, err = s.Next()
+	}
+}
+
+func account(t *testing.T, server *e2btest.Server) *client.Client {
 	t.Helper()
 	c, err := client.New(client.Config{Key: client.Secret(server.Key), APIURL: server.URL, SandboxURL: server.URL})
 	require.NoError(t, err)
-	made, err := c.Create(t.Context(), client.CreateRequest{Template: "base", Lease: time.Hour, Metadata: map[string]string{"joy_owner": "somebody"}})
+	return c
+}
+
+// stranger is a sandbox of the same account that is not joy's.
+func stranger(t *testing.T, server *e2btest.Server) string {
+	t.Helper()
+	made, err := account(t, server).Create(t.Context(), client.CreateRequest{Template: "base", Lease: time.Hour, Metadata: map[string]string{"joy_owner": "somebody"}})
 	require.NoError(t, err)
 	return made.ID
 }

@@ -24,10 +24,13 @@ const littering = "#!/bin/sh\ni=0\nwhile [ $i -lt 150 ]; do head -c 200000 /dev/
 func TestStoppedAtE2B(t *testing.T) {
 	for name, test := range map[string]struct {
 		at    e2btest.Op // the request that is under way
+		lost  bool       // the answer to the request for a sandbox
 		entry string     // or what has just been written
 		late  bool       // all steps have ended
 	}{
+		"looking":    {at: "templates/aliases/base"},
 		"creating":   {at: e2btest.Create},
+		"adopting":   {at: e2btest.List, lost: true},
 		"uploading":  {at: e2btest.Upload},
 		"waking":     {at: e2btest.ProcessStart},
 		"in a step":  {entry: "command.started"},
@@ -45,6 +48,9 @@ func TestStoppedAtE2B(t *testing.T) {
 			require.Zero(t, built, stderr)
 			started := make(chan *process, 1)
 			stop := sync.OnceFunc(func() { _ = (<-started).cmd.Process.Signal(unix.SIGINT) })
+			if test.lost {
+				server.Fault(e2btest.Fault{On: e2btest.Create, Times: 1, Do: e2btest.CutAnswer()})
+			}
 			if test.at != e2btest.Any {
 				server.Fault(e2btest.Fault{On: test.at, Times: 1, Do: e2btest.Delay(time.Second)})
 				server.Watch(test.at, stop)
@@ -87,6 +93,20 @@ func TestLeftAtE2B(t *testing.T) {
 	code, stdout, stderr := b.run("gc")
 	require.Zero(t, code, "%s%s", stdout, stderr)
 	require.Empty(t, server.Sandboxes())
+	require.Empty(t, b.live())
+}
+
+// A request for a sandbox that may have been heard and left nothing to find: the run cannot know, and says so.
+func TestUnansweredAtE2B(t *testing.T) {
+	b, server := e2bProject(t, e2btest.Options{})
+	server.Fault(e2btest.Fault{On: e2btest.Create, Times: 1, Do: e2btest.Cut()})
+	code, _, stderr := b.run("run", "--sandbox", "e2b")
+	require.Equal(t, 6, code, stderr)
+	require.Contains(t, stderr, "may still be alive")
+	require.Empty(t, server.Sandboxes())
+	b.verifies(0)
+	code, stdout, stderr := b.run("gc")
+	require.Zero(t, code, "%s%s", stdout, stderr)
 	require.Empty(t, b.live())
 }
 

@@ -10,6 +10,7 @@ type ground struct {
 	beside  bool     // the VM's other programs see the disk on which the worlds are
 	quota   bool     // a step's share of the disk is bounded
 	pids    int      // processes of one world
+	disk    int64    // bytes that all worlds together have of it; 0: all of it
 	missing []string // in words for the ledger
 
 	device string // a block device for what worlds write, or ""

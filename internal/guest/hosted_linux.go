@@ -301,6 +301,9 @@ func (b *booted) renewHosted(s *guestproto.Start) error {
 	if err := b.bound(s.Bounds); err != nil {
 		return err
 	}
+	if err := b.boundDisk(s.Disk); err != nil {
+		return err
+	}
 	if reseed(s.Entropy) != nil {
 		b.lacks("joy cannot seed the kernel's randomness")
 	}

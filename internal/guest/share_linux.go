@@ -68,8 +68,12 @@ func (w *world) limitDisk(alone bool) error {
 	if err := unix.Statfs(dirScratch, &st); err != nil {
 		return err
 	}
+	all := int64(st.Blocks) * st.Bsize
+	if w.ground != nil && w.ground.disk > 0 {
+		all = min(all, w.ground.disk)
+	}
 	limits := dqblk{
-		blocks: uint64(most(int64(st.Blocks)*st.Bsize)) / dqBlockSize,
+		blocks: uint64(most(all)) / dqBlockSize,
 		inodes: uint64(most(int64(st.Files))),
 		valid:  dqLimits,
 	}
@@ -114,7 +118,7 @@ type dqblk struct {
 func (w *world) diskFull() bool {
 	for _, dir := range []string{filepath.Join(w.dir, "workspace"), dirScratch} {
 		var st unix.Statfs_t
-		if unix.Statfs(dir, &st) == nil && (st.Bavail < 16 || st.Ffree == 0) {
+		if unix.Statfs(dir, &st) == nil && (st.Bavail < 16 && freeOf(st) < 16 || st.Ffree == 0) {
 			return true
 		}
 	}

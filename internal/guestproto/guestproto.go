@@ -84,6 +84,7 @@ type Start struct {
 type Bounds struct {
 	CPUs   int   `json:"cpus,omitempty"`
 	Memory int64 `json:"memory,omitempty"` // of which all worlds together may use Reserve less
+	Disk   int64 `json:"disk,omitempty"`   // that all worlds together may fill
 }
 
 // Boot is what the guest found.
@@ -91,6 +92,7 @@ type Boot struct {
 	Kernel  string `json:"kernel"`
 	Memory  int64  `json:"memory"`
 	CPUs    int    `json:"cpus"`
+	Disk    int64  `json:"disk,omitempty"` // of what Bounds asks for, what was free
 	Cgroup2 bool   `json:"cgroup2"`
 	// Beside is the directory in which the VM's other programs see those of the worlds, or "": they cannot.
 	Beside string `json:"beside,omitempty"`

@@ -182,3 +182,36 @@ func BenchmarkE2BTrue(b *testing.B) {
 	}
 	b.ReportMetric(t.of("joy")/t.of("bare"), "ratio")
 }
+
+// BenchmarkE2BSmall compares the taking of a thousand small files with the making of one tar of them and its transfer by HTTP
+// alone: the time of the one over that of the other.
+func BenchmarkE2BSmall(b *testing.B) {
+	for name, size := range map[string]int{"1KiB": 1 << 10, "16KiB": 16 << 10} {
+		b.Run(name, func(b *testing.B) {
+			t := newTrack(b)
+			const many = 1000
+			t.run("sh", "-c", fmt.Sprintf("i=0; while [ $i -lt %d ]; do head -c %d /dev/zero >out/f$i; i=$((i+1)); done", many, size))
+			caps := policy.Artifacts{MaxFile: benchSize, MaxTotal: benchSize, MaxFiles: many}
+			server := "http://" + t.box.provider.Client.Place()
+			for b.Loop() {
+				t.take("tar", func() {
+					t.bare(io.Discard, "/bin/sh", "-c", "tar cf /tmp/raw -C /.joy/scratch/worlds/bench/workspace out")
+					require.Greater(b, t.raw(server, http.MethodGet, nil), int64(many*size))
+				})
+				t.take("collect", func() {
+					files := 0
+					_, err := t.world.Collect(b.Context(), caps, func(_ sandbox.Found, r io.Reader) error {
+						files++
+						_, err := io.Copy(io.Discard, r)
+						return err
+					})
+					require.NoError(b, err)
+					require.Equal(b, many, files)
+				})
+			}
+			b.ReportMetric(t.of("tar")/1e6, "tar-ms")
+			b.ReportMetric(t.of("collect")/1e6, "collect-ms")
+			b.ReportMetric(t.of("collect")/t.of("tar"), "ratio")
+		})
+	}
+}

@@ -74,11 +74,8 @@ type carrier struct {
 func (c *carrier) Read(b []byte) (int, error) {
 	for len(c.rest) == 0 {
 		ev, err := c.out.Next()
-		if err != nil {
-			return 0, c.box.stillThere(c.ctx, err)
-		}
-		if ev.End != nil {
-			return 0, c.ended(ev.End)
+		if err != nil || ev.End != nil {
+			return 0, c.over(ev.End, err)
 		}
 		c.said.add(ev.Stderr)
 		c.rest = ev.Stdout
@@ -91,10 +88,12 @@ func (c *carrier) Read(b []byte) (int, error) {
 // lastWords is how long the daemon may take to tell how joy-guest ended, when it is known that it has.
 const lastWords = 5 * time.Second
 
-// ended is the end of the carrier's process. One that finds no guest to speak to will not find it later.
-func (c *carrier) ended(end *client.End) error {
+// over is what the end of the carrier's process means, or of its stream. A process that found no guest to speak to would
+// not find it later.
+func (c *carrier) over(end *client.End, err error) error {
 	said := c.said.String()
-	if strings.Contains(said, "reaching the guest") {
+	switch {
+	case strings.Contains(said, "reaching the guest"):
 		select {
 		case <-c.box.lost: // for a reason that says more
 		case <-c.ctx.Done():
@@ -102,6 +101,8 @@ func (c *carrier) ended(end *client.End) error {
 		}
 		c.box.gone(fmt.Errorf("joy-guest is not there any more: %s", said))
 		return fmt.Errorf("%w: %w", guestproto.ErrGone, c.box.reason())
+	case err != nil:
+		return c.box.stillThere(c.ctx, err)
 	}
 	return fmt.Errorf("the carrier ended: %s: %s", end.Status, said)
 }

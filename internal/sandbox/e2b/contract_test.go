@@ -58,4 +58,16 @@ func TestLargerTemplate(t *testing.T) {
 	res, err := w.Run(t.Context(), sandbox.Command{Argv: []string{"dd", "if=/dev/zero", "of=/dev/null", "bs=80M", "count=1"}}, io.Discard, io.Discard)
 	require.NoError(t, err)
 	require.Equal(t, "oom", res.Reason, "%+v", res)
+
+	// The disk, too: each has three quarters of it, and all together have no more than the plan's.
+	fill := func(w sandbox.World, mib string) sandbox.Result {
+		res, err := w.Run(t.Context(), sandbox.Command{Argv: []string{"dd", "if=/dev/zero", "of=/workspace/f", "bs=1M", "count=" + mib}}, io.Discard, io.Discard)
+		require.NoError(t, err)
+		return res
+	}
+	require.Equal(t, "disk", fill(w, "60").Reason, "more than its share of 64 MiB")
+	require.Zero(t, fill(w, "40").ExitCode)
+	other := openWorld(t, sb, "other")
+	require.Equal(t, "disk", fill(other, "40").Reason, "it is within its share, and what is left is less")
+	require.Zero(t, fill(other, "16").ExitCode)
 }

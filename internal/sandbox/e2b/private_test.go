@@ -25,6 +25,16 @@ func TestContractWithoutOverlay(t *testing.T) {
 	}, "output", "input", "ending", "kill", "limits", "layers", "surroundings", "isolation", "confinement", "worlds", "sandbox")
 }
 
+// A disk that cannot be made small is one of which the ledger says how much of it steps may fill; memory in its place can.
+func TestDiskOfAnotherKind(t *testing.T) {
+	r := newRig(t, e2btest.Options{})
+	sb := r.create(t, r.spec())
+	require.Regexp(t, `of the disk steps may fill [0-9]{3} MiB, and not the plan's 64 alone \(its kind keeps none back\)`, sb.Info().Reduced)
+	spec := r.spec()
+	spec.Disk = 1 << 40
+	require.Regexp(t, `[0-9]{3} MiB of disk of 1048576: the template has no more free`, r.create(t, spec).Info().Reduced)
+}
+
 func TestPrivateDirectories(t *testing.T) {
 	r := newRig(t, e2btest.Options{Runner: e2btest.Namespaces{NoOverlay: true}})
 	sb := r.create(t, r.spec())

@@ -50,7 +50,7 @@ func Pin(template, build string) string { return template + "@" + build }
 
 // Create makes a sandbox of the pinned template and brings joy-guest to life in it; see sandbox.Provider. spec.Started is
 // told twice what to clean up: by a nonce before the sandbox is asked for, and by its id. E2B's templates fix CPUs, memory
-// and disk: Info.Reduced says when they are less than spec asks for; of more CPUs and memory the steps have spec's.
+// and disk: Info.Reduced says when they are less than spec asks for; of more the steps have spec's.
 func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
 	pinned, err := p.checkPin(ctx, spec.Image)
 	if err != nil {
@@ -177,7 +177,7 @@ func (p *Provider) boot(ctx context.Context, spec sandbox.Spec, made client.Crea
 	b.info = sandbox.Info{
 		ID: p.sandboxID(made.ID), Provider: Name, Image: spec.Image, Isolation: "hardware", Start: "cold",
 		Confinement: "on the word of E2B at " + p.Client.Place() + ": a VM of its own, no internet access, no public traffic",
-		Reduced:     strings.Join(append(shortOf(spec, now), b.Client.Boot().Missing...), "; "),
+		Reduced:     strings.Join(append(shortOf(spec, now, b.Client.Boot()), b.Client.Boot().Missing...), "; "),
 	}
 	if b.info.Reduced != "" {
 		b.info.Confinement = "reduced (" + b.info.Reduced + "): " + b.info.Confinement
@@ -208,7 +208,7 @@ func (b *box) wake(ctx context.Context, spec sandbox.Spec, guest []byte) error {
 }
 
 // shortOf is what a sandbox has less of than the plan asks for.
-func shortOf(spec sandbox.Spec, s client.Sandbox) []string {
+func shortOf(spec sandbox.Spec, s client.Sandbox, boot guestproto.Boot) []string {
 	var out []string
 	if s.CPUs < spec.CPUs {
 		out = append(out, fmt.Sprintf("%d CPUs of %d: the template fixes them", s.CPUs, spec.CPUs))
@@ -216,8 +216,8 @@ func shortOf(spec sandbox.Spec, s client.Sandbox) []string {
 	if s.MemoryMB<<20 < int64(spec.Memory) {
 		out = append(out, fmt.Sprintf("%d MiB of memory of %d: the template fixes it", s.MemoryMB, int64(spec.Memory)>>20))
 	}
-	if s.DiskMB<<20 < int64(spec.Disk) {
-		out = append(out, fmt.Sprintf("%d MiB of disk of %d: the template fixes it", s.DiskMB, int64(spec.Disk)>>20))
+	if boot.Disk < int64(spec.Disk) {
+		out = append(out, fmt.Sprintf("%d MiB of disk of %d: the template has no more free", boot.Disk>>20, int64(spec.Disk)>>20))
 	}
 	return out
 }
@@ -230,7 +230,7 @@ func (b *box) connect(ctx context.Context, spec sandbox.Spec) error {
 	err := guestclient.AwaitReady(conn)
 	if err == nil {
 		// A template may be larger than what the plan was made for.
-		b.Client, err = guestclient.NewBounded(ctx, conn, spec.Door, guestproto.Bounds{CPUs: spec.CPUs, Memory: int64(spec.Memory)})
+		b.Client, err = guestclient.NewBounded(ctx, conn, spec.Door, guestproto.Bounds{CPUs: spec.CPUs, Memory: int64(spec.Memory), Disk: int64(spec.Disk)})
 	}
 	if err != nil {
 		conn.Close()
