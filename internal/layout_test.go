@@ -31,14 +31,14 @@ var house = []room{
 	{4, "config", "fault term"}, // flags > JOY_* > the user's file; the only place that holds viper
 	{4, "doctor", "sandbox/microvm sandbox/kata sandbox image queue state policy fault"}, // can this machine run agents
 
-	{3, "build", "agent skill secret/rules plan schema policy digest fault"},                                                     // agent and skills to plan
-	{3, "runner", "plan sandbox model broker connection secret container artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
-	{3, "sandbox/e2b/e2btest", "sandbox/microvm sandbox image image/squashfs policy fault"},                                      // an E2B for tests
-	{3, "sandbox/e2b", "sandbox sandbox/guestclient sandbox/e2b/client image guestproto fault"},                                  // a sandbox at E2B
-	{3, "sandbox/kata", "sandbox sandbox/guestclient sandbox/scratch image guestproto policy fault"},                             // a container that is a VM, through containerd
-	{3, "sandbox/kata/katatest", "image thread"},                                                                                 // a containerd for tests
-	{3, "sandbox/microvm", "sandbox sandbox/guestclient sandbox/scratch image guestproto policy digest thread fault"},            // a QEMU machine of joy's own
-	{3, "replay", "connection ledger/account ledger/verify plan digest fault"},                                                   // a run answered from the record of another
+	{3, "build", "agent skill secret/rules plan schema policy digest fault"},                                                            // agent and skills to plan
+	{3, "runner", "plan sandbox model broker record connection secret container artifact ledger schema policy guestproto digest fault"}, // the dispatch loop
+	{3, "sandbox/e2b/e2btest", "sandbox/microvm sandbox image image/squashfs policy fault"},                                             // an E2B for tests
+	{3, "sandbox/e2b", "sandbox sandbox/guestclient sandbox/e2b/client image guestproto fault"},                                         // a sandbox at E2B
+	{3, "sandbox/kata", "sandbox sandbox/guestclient sandbox/scratch image guestproto policy fault"},                                    // a container that is a VM, through containerd
+	{3, "sandbox/kata/katatest", "image thread"},                                                                                        // a containerd for tests
+	{3, "sandbox/microvm", "sandbox sandbox/guestclient sandbox/scratch image guestproto policy digest thread fault"},                   // a QEMU machine of joy's own
+	{3, "replay", "connection ledger/account ledger/verify plan digest fault"},                                                          // a run answered from the record of another
 	{3, "model/anthropic", "model"},                               // Anthropic's wire
 	{3, "model/openai", "model"},                                  // OpenAI's, and of those who speak as it does
 	{3, "sandbox/sim", "sandbox policy fault"},                    // nothing happens, symbolically
@@ -50,8 +50,9 @@ var house = []room{
 	{3, "image", "image/squashfs digest fault"},                   // build, name and find images
 	{3, "guest", "guestproto policy fault"},                       // init and exec inside the VM
 
-	{2, "broker", "connection egress secret artifact ledger plan schema policy guestproto digest fault"}, // decide, record, act
+	{2, "broker", "connection egress record secret artifact ledger plan schema policy guestproto digest fault"}, // decide, record, act
 
+	{2, "record", "secret artifact ledger digest"},        // what an entry holds of words and bodies
 	{2, "operator", "signature plan policy digest fault"}, // what the machine's owner lets any plan do
 	{2, "trust", "agent plan secret state digest fault"},  // what a user allowed a project to start, contact and be given
 	{2, "model", "fault"},                                 // the contract of a model provider

@@ -39,28 +39,28 @@ func (b *Broker) approve(ctx context.Context, t tool, c Call) (int64, error) {
 		return 0, nil
 	}
 	a := Approval{Step: c.Step, Action: t.action, Destination: b.cfg.Pins.Destination(t.action)}
-	a.Arguments, _ = b.cfg.Secrets.Redact(c.Arguments)
+	a.Arguments, _ = b.cfg.Secrets.RedactJSON(c.Arguments)
 	bound, err := digest.Canonical(map[string]any{"action": a.Action, "destination": a.Destination, "arguments": digest.Bytes(a.Arguments)})
 	if err != nil {
 		return 0, err
 	}
 	a.Digest = digest.Bytes(bound)
-	given, err := b.keep(c.Arguments)
+	given, err := b.scribe.JSONSoon(c.Arguments)
 	if err != nil {
 		return 0, err
 	}
 	seq, err := b.cfg.Ledger.Effect(ledger.ApprovalRequested, c.Step, ledger.Data{
-		"action": a.Action, "destination": b.text(a.Destination), "arguments": given, "digest": a.Digest,
+		"action": a.Action, "destination": b.scribe.Text(a.Destination), "arguments": given, "digest": a.Digest,
 	})
 	if err != nil {
 		return 0, err
 	}
 	by, err := b.ask(ctx, a)
 	if err != nil {
-		_, rerr := b.cfg.Ledger.Append(ledger.ApprovalDenied, c.Step, ledger.Data{"of": seq, "action": a.Action, "reason": b.text(err.Error())})
+		_, rerr := b.cfg.Ledger.Append(ledger.ApprovalDenied, c.Step, ledger.Data{"of": seq, "action": a.Action, "reason": b.scribe.Text(err.Error())})
 		return 0, errors.Join(err, rerr)
 	}
-	return b.cfg.Ledger.Effect(ledger.ApprovalGranted, c.Step, ledger.Data{"of": seq, "action": a.Action, "by": b.text(by), "digest": a.Digest})
+	return b.cfg.Ledger.Effect(ledger.ApprovalGranted, c.Step, ledger.Data{"of": seq, "action": a.Action, "by": b.scribe.Text(by), "digest": a.Digest})
 }
 
 // CodeApproval marks the error of a call that nobody approved.

@@ -38,24 +38,10 @@ func fix(args, fixed json.RawMessage) (json.RawMessage, error) {
 	return append(own, set...).json(), nil
 }
 
-// keep stores a body, scrubbed, and says what an entry holds of it.
-func (b *Broker) keep(body []byte) (ledger.Data, error) {
-	kept, hits := b.cfg.Secrets.Redact(body)
-	d := ledger.Data{"sha256": digest.Bytes(kept), "bytes": len(kept)}
-	if len(hits) > 0 {
-		d["scrubbed"] = true
-	}
-	if b.cfg.Objects == nil {
-		return d, nil
-	}
-	_, err := b.cfg.Objects.PutSoon(kept)
-	return d, err
-}
-
 // clean is a server's answer as a step and the record get it: with every secret replaced, which is counted on record. A
 // credential that the answer brings along would otherwise be in the VM.
 func (b *Broker) clean(step, action string, raw json.RawMessage) (json.RawMessage, error) {
-	kept, hits := b.cfg.Secrets.Redact(raw)
+	kept, hits := b.cfg.Secrets.RedactJSON(raw)
 	if len(hits) == 0 {
 		return raw, nil
 	}
@@ -80,14 +66,4 @@ func (b *Broker) clean(step, action string, raw json.RawMessage) (json.RawMessag
 		errs = append(errs, fault.New(fault.Connection, "the answer holds what may be a secret, and is no JSON without it"))
 	}
 	return kept, errors.Join(errs...)
-}
-
-// maxText bounds the words of strangers in an entry, in bytes.
-const maxText = 8 << 10
-
-// text makes words of a stranger fit for an entry: scrubbed, valid and bounded.
-func (b *Broker) text(s string) string {
-	clean, _ := b.cfg.Secrets.Redact([]byte(s))
-	out, _ := ledger.Text(clean[:min(len(clean), maxText)])
-	return out
 }

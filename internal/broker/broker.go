@@ -25,6 +25,7 @@ import (
 	"github.com/joystream-ai/joy/internal/egress"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/record"
 	"github.com/joystream-ai/joy/internal/secret"
 )
 
@@ -54,6 +55,7 @@ type Config struct {
 // Broker serves one run. It is safe for concurrent use.
 type Broker struct {
 	cfg         Config
+	scribe      record.Scribe
 	server      *http.Server
 	doors       *doors
 	connections map[string]*connection.Connection
@@ -102,7 +104,7 @@ func New(cfg Config) *Broker {
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Reader
 	}
-	b := &Broker{cfg: cfg, credentials: secret.NewSet(), tokens: map[[sha256.Size]byte]*grant{}, accounts: map[string]*account{}}
+	b := &Broker{cfg: cfg, scribe: record.Scribe{Secrets: cfg.Secrets, Objects: cfg.Objects}, credentials: secret.NewSet(), tokens: map[[sha256.Size]byte]*grant{}, accounts: map[string]*account{}}
 	b.life, b.end = context.WithCancel(context.Background())
 	b.doors = newDoors(func(step string) { b.record(step, ledger.Data{"to": "joy", "reason": noRequest}) })
 	b.open(cfg.Connections)

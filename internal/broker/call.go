@@ -50,13 +50,13 @@ func (b *Broker) Call(ctx context.Context, c Call) (connection.Result, error) {
 	}
 	d := ledger.Data{"of": seq, "action": t.action, "ms": b.cfg.Now().Sub(begun).Milliseconds()}
 	if err != nil {
-		d["error"] = b.text(err.Error())
+		d["error"] = b.scribe.Text(err.Error())
 	} else if err = b.admit(c.Step, res); err != nil {
-		d["error"] = b.text(err.Error())
+		d["error"] = b.scribe.Text(err.Error())
 	} else {
 		var kept ledger.Data
 		if res.Raw, err = b.clean(c.Step, t.action, res.Raw); err == nil {
-			kept, err = b.keep(res.Raw)
+			kept, err = b.scribe.JSONSoon(res.Raw)
 		}
 		d["failed"], d["result"] = res.IsError, kept
 	}
@@ -72,7 +72,7 @@ func (b *Broker) reach(ctx context.Context, t tool, c Call) (connection.Result, 
 	if b.cfg.Answers == nil {
 		return b.connections[t.connection].Call(ctx, t.name, c.Arguments, t.idempotent || t.readOnly)
 	}
-	args, _ := b.cfg.Secrets.Redact(c.Arguments)
+	args, _ := b.cfg.Secrets.RedactJSON(c.Arguments)
 	return b.cfg.Answers(ctx, c.Step, t.action, args)
 }
 
@@ -124,7 +124,7 @@ func (b *Broker) holdsCredential(body []byte) bool {
 
 // recordCall writes the intent, durably. approval is the seq of a person's word for it, or 0.
 func (b *Broker) recordCall(t tool, c Call, approval int64) (int64, error) {
-	given, err := b.keep(c.Arguments)
+	given, err := b.scribe.JSONSoon(c.Arguments)
 	if err != nil {
 		return 0, err
 	}
@@ -151,7 +151,7 @@ func (b *Broker) recordDenial(c Call, why error) error {
 	if n > maxDenials {
 		return nil
 	}
-	d := ledger.Data{"action": b.shown(c.Grant.Action), "reason": b.text(why.Error()), "kind": string(kind)}
+	d := ledger.Data{"action": b.shown(c.Grant.Action), "reason": b.scribe.Text(why.Error()), "kind": string(kind)}
 	_, err := b.cfg.Ledger.Append(ledger.ToolDenied, c.Step, d)
 	if n == maxDenials {
 		b.shut(c.Step, errDenials)

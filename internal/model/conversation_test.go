@@ -197,8 +197,9 @@ func TestKeptHere(t *testing.T) {
 	each(t, []modeltest.Reply{{}}, func(t *testing.T, m model.Model, s *modeltest.Server) {
 		why := errors.New("the disk is full")
 		asked := 0
-		_, _, err := m.Begin(task).Say(t.Context(), model.Turn{Text: "Hello?", MaxTokens: 100, Sending: func(body []byte) error {
+		_, _, err := m.Begin(task).Say(t.Context(), model.Turn{Text: "Hello?", MaxTokens: 100, Sending: func(body, kept []byte) error {
 			asked++
+			require.Equal(t, body, kept)
 			require.Contains(t, string(body), "Hello?")
 			return why
 		}})

@@ -82,14 +82,26 @@ type unsent struct{ why error }
 func (u *unsent) Error() string { return u.why.Error() }
 
 // Again runs the exchange of a turn, and once or twice more when its answer broke off: nothing has happened yet on its account.
-// say gives what it has of a reply with an error, too: what was used is counted.
-func Again(ctx context.Context, t Turn, say func(context.Context) (Reply, error)) (Reply, Exchange, error) {
+// say gives what it has of a reply with an error, too: what was used is counted. keeps is what may be kept of the request, nil: all of
+// it.
+func Again(ctx context.Context, t Turn, keeps []byte, say func(context.Context) (Reply, error)) (Reply, Exchange, error) {
+	r, x, err := again(ctx, t, keeps, say)
+	if x.Kept = x.Response; t.Keep != nil {
+		x.Kept = t.Keep(x.Response)
+	}
+	return r, x, err
+}
+
+func again(ctx context.Context, t Turn, keeps []byte, say func(context.Context) (Reply, error)) (Reply, Exchange, error) {
 	var x Exchange
 	told := sync.OnceValue(func() error {
 		if t.Sending == nil {
 			return nil
 		}
-		return t.Sending(x.Request)
+		if keeps == nil {
+			keeps = x.Request
+		}
+		return t.Sending(x.Request, keeps)
 	})
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

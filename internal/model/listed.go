@@ -35,7 +35,7 @@ func (w Wire) Listed(ctx context.Context, provider, name, url string, header htt
 	}
 	req.Header = header.Clone()
 	var list listing
-	_, x, err := Again(ctx, Turn{}, func(ctx context.Context) (Reply, error) {
+	_, x, err := Again(ctx, Turn{}, nil, func(ctx context.Context) (Reply, error) {
 		res, err := w.Client().Do(req.WithContext(ctx))
 		if err != nil {
 			return Reply{}, err

@@ -47,9 +47,12 @@ type Turn struct {
 	Text      string
 	Results   []Result
 	MaxTokens int // bounds the reply
-	// Sending is called once, with the bytes of the request before the first of them leaves; its error keeps them here. May
-	// be nil.
-	Sending func(request []byte) error
+	// Sending is called once, with the bytes of the request before the first of them leaves, and with those that may be kept of it,
+	// which are the same unless Keep said otherwise of an earlier answer; its error keeps them here. May be nil.
+	Sending func(request, kept []byte) error
+	// Keep gives what may be kept of an answer's bytes; an equal slice when that is all. What is kept of later requests is made from
+	// it, as if the model had answered that: who is given the kept answers again asks the same. Nil: all of it may be.
+	Keep func(answer []byte) []byte
 	// Repeat is called before an answer that broke off is asked for again, with what was used so far in all and by that answer
 	// alone; its error ends the turn. May be nil.
 	Repeat func(all, last Usage) error
@@ -68,8 +71,8 @@ const MaxCalls = 128
 // Reply is one answer of the model.
 type Reply struct {
 	Model string // as the provider names who answered
-	Text  string
-	Calls []Call // of distinct IDs, at most MaxCalls
+	Text  string // as it is kept
+	Calls []Call // as the model made them, of distinct IDs, at most MaxCalls
 	Stop  Stop
 	// Usage is that of every attempt, also of those whose answer broke off.
 	Usage     Usage
@@ -152,7 +155,8 @@ func (u Usage) Add(v Usage) Usage {
 // Exchange is what went over the wire for one reply: the last attempt's bytes, without headers.
 type Exchange struct {
 	Request, Response []byte
-	Status            int // of HTTP; 0: there was no answer
+	Kept              []byte // what Turn.Keep made of Response
+	Status            int    // of HTTP; 0: there was no answer
 	Attempts          int
 
 	media string // of the answer, without parameters; "" when it does not say

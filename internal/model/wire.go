@@ -103,7 +103,15 @@ func readRequest(req *http.Request) ([]byte, error) {
 		return nil, nil
 	}
 	defer req.Body.Close()
-	return io.ReadAll(req.Body)
+	var b bytes.Buffer
+	b.Grow(int(max(0, req.ContentLength)) + bytes.MinRead) // the SDK's own body: its length is known
+	_, err := b.ReadFrom(req.Body)
+	return b.Bytes(), err
+}
+
+// KeptResponse is what is kept of the answer as it would come over the wire, for the SDK's own decoder.
+func (x Exchange) KeptResponse() *http.Response {
+	return &http.Response{StatusCode: x.Status, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(x.Kept))}
 }
 
 // bounded lets a provider not hold a run for as long as it likes: a longer wait than longestWait is no wait but a refusal.

@@ -54,7 +54,7 @@ func (r *run) collect(runCtx context.Context, w sandbox.World, s plan.Step, cmd 
 		}
 	}
 	if err != nil && broken == nil && !errors.Is(err, sandbox.ErrLost) {
-		res.Partial = r.text(early(ctx, err))
+		res.Partial = r.scribe.Text(early(ctx, err))
 		broken = c.skips.add("", res.Partial, -1)
 	}
 	broken = errors.Join(broken, c.skips.end())
@@ -144,7 +144,7 @@ func validName(name string) bool {
 // quarantine says that a file is kept out, and why: what it holds, or why it could not be looked into.
 func (c *collection) quarantine(f sandbox.Found, in finds, why string, mac hash.Hash) error {
 	c.withheld = append(c.withheld, f.Path)
-	d := ledger.Data{"name": c.text(f.Path), "bytes": f.Size}
+	d := ledger.Data{"name": c.scribe.Text(f.Path), "bytes": f.Size}
 	for i, key := range in.sorted() {
 		c.watch("an artifact", key)
 		if i == 0 {

@@ -90,7 +90,7 @@ func blame(ctx context.Context, err error) error {
 
 // recordStart writes command.started, durably, with the digest of the input the command will find.
 func (r *run) recordStart(step string, do invocation) (int64, error) {
-	d := ledger.Data{"command": r.exact(do.text), "bytes": len(do.text)}
+	d := ledger.Data{"command": r.scribe.Exact(do.text), "bytes": len(do.text)}
 	if do.in != nil {
 		given, err := r.keepJSON(json.RawMessage(do.in.json))
 		if err != nil {
@@ -124,17 +124,17 @@ func (r *run) endData(c *command, err error, took time.Duration) ledger.Data {
 	case errors.Is(err, context.Canceled):
 		d["ended_by"] = "interrupt"
 	case err != nil:
-		d["ended_by"] = r.text(err.Error())
+		d["ended_by"] = r.scribe.Text(err.Error())
 	case c.symbolic:
 		d["ended_by"] = "not executed"
 	default:
 		d["exit"] = c.res.ExitCode
 	}
 	if c.res.Signal != "" {
-		d["signal"] = r.text(c.res.Signal)
+		d["signal"] = r.scribe.Text(c.res.Signal)
 	}
 	if c.res.Reason != "" {
-		d["reason"] = r.text(c.res.Reason)
+		d["reason"] = r.scribe.Text(c.res.Reason)
 	}
 	return d
 }

@@ -81,7 +81,7 @@ func (r *run) finish(interrupted bool, alive string) Outcome {
 		if interrupted {
 			out.Status = Interrupted
 		}
-		d["failure_kind"], d["error"] = string(f.Kind), r.text(f.Err.Error())
+		d["failure_kind"], d["error"] = string(f.Kind), r.scribe.Text(f.Err.Error())
 		if f.Step != "" {
 			d["step"] = f.Step
 		}

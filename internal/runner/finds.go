@@ -81,7 +81,7 @@ func (r *run) recordFinds(step, where string, f finds, mac hash.Hash) error {
 	for _, key := range f.sorted() {
 		r.watch(where, key)
 		d := f.data(key)
-		d["in"] = r.text(where)
+		d["in"] = r.scribe.Text(where)
 		if mac != nil {
 			d["hmac"] = sum(mac)
 		}

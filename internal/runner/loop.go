@@ -11,6 +11,7 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/record"
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
 
@@ -27,6 +28,7 @@ var errInterrupted = errors.New("interrupted")
 // which have ended, and sends its own.
 type run struct {
 	Config
+	scribe  record.Scribe
 	begun   time.Time
 	vm      *machine
 	steps   []plan.Step        // the plan's, after setup when it has one
@@ -195,7 +197,7 @@ func (r *run) settle(res *result) {
 	d := ledger.Data{"status": Succeeded, "ms": res.Duration.Milliseconds()}
 	if f := res.Failure; f != nil {
 		f.Step, f.Err, res.Status = res.ID, r.scrubbed(f.Err), Failed
-		d["status"], d["failure_kind"], d["error"] = Failed, string(f.Kind), r.text(f.Err.Error())
+		d["status"], d["failure_kind"], d["error"] = Failed, string(f.Kind), r.scribe.Text(f.Err.Error())
 		if f.Timeout {
 			d["timeout"] = true
 		}

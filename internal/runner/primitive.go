@@ -141,13 +141,13 @@ func (t *talk) writeFile(ctx context.Context, in fileInput) (string, error) {
 	if err != nil {
 		return "", complaint("it could not be written: %v", err)
 	}
-	d, err := t.run.keepBytes([]byte(in.Content))
+	d, err := t.run.scribe.Body([]byte(in.Content))
 	if err != nil {
 		return "", err
 	}
-	d["path"] = t.run.exact("/workspace/" + name)
+	d["path"] = t.run.scribe.Exact("/workspace/" + name)
 	_, err = t.run.Ledger.Append(ledger.FileWritten, t.step.ID, d)
-	return fmt.Sprintf("%d bytes in /workspace/%s", len(in.Content), name), err
+	return "written: /workspace/" + name, err // without its size: a replay writes what is kept of it
 }
 
 // below is a path of the model's as one below /workspace.
@@ -189,7 +189,7 @@ func (t *talk) readFile(ctx context.Context, in fileInput) (string, error) {
 	}
 	sum := sha256.Sum256(kept)
 	if _, err := t.run.Ledger.Append(ledger.FileRead, t.step.ID, ledger.Data{
-		"path": t.run.exact(in.Path), "offset": in.Offset, "bytes": end - begin, "sha256": "sha256:" + hex.EncodeToString(sum[:]),
+		"path": t.run.scribe.Exact(in.Path), "offset": in.Offset, "bytes": end - begin, "sha256": "sha256:" + hex.EncodeToString(sum[:]),
 	}); err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/joystream-ai/joy/internal/model"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/sandbox"
+	"github.com/joystream-ai/joy/internal/secret"
 )
 
 // Prompting is who works the model steps of a run, and what they may spend in all.
@@ -78,11 +79,12 @@ type talk struct {
 	res    *result
 	world  sandbox.World // nil: the step has no VM
 	tools  []tool
-	last   *command    // the last script that was begun
-	failed error       // how that script failed
-	ran    int         // scripts so far
-	before model.Usage // of the turn before
-	given  *input      // what the first script's entry has to name; nil: it was named
+	asked  *secret.Growing // the requests so far
+	last   *command        // the last script that was begun
+	failed error           // how that script failed
+	ran    int             // scripts so far
+	before model.Usage     // of the turn before
+	given  *input          // what the first script's entry has to name; nil: it was named
 }
 
 // hold is the loop: the model speaks, what it asks for is done, until it gives an answer that holds.
@@ -102,6 +104,7 @@ func (t *talk) hold(ctx context.Context, in *input) (any, error) {
 		return nil, err
 	}
 	conv, corrected := r.Model.Model.Begin(task), false
+	t.asked = r.Secrets.Growing()
 	say := model.Turn{Text: said}
 	for n := 1; ; n++ {
 		if n > r.Model.MaxTurns {

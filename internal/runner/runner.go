@@ -16,6 +16,7 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/plan"
+	"github.com/joystream-ai/joy/internal/record"
 	"github.com/joystream-ai/joy/internal/sandbox"
 	"github.com/joystream-ai/joy/internal/secret"
 )
@@ -127,7 +128,7 @@ func Run(ctx context.Context, cfg Config) Outcome {
 	if cfg.SkipCollect == nil {
 		cfg.SkipCollect = context.Background()
 	}
-	r := &run{Config: cfg, begun: cfg.Now(), steps: withSetup(cfg.Plan), results: map[string]*result{}, ended: make(chan *result)}
+	r := &run{Config: cfg, scribe: record.Scribe{Secrets: cfg.Secrets, Objects: cfg.Objects}, begun: cfg.Now(), steps: withSetup(cfg.Plan), results: map[string]*result{}, ended: make(chan *result)}
 	r.vm = &machine{run: r}
 	return r.execute(ctx)
 }

@@ -154,7 +154,7 @@ func (r *run) admit(ctx context.Context) (leave func()) {
 	begun, waited := r.Now(), false
 	got, err := r.Admit(ctx, func(reason string) {
 		waited = true
-		r.record(r.Ledger.Append(ledger.RunWaiting, "", ledger.Data{"reason": r.text(reason)}))
+		r.record(r.Ledger.Append(ledger.RunWaiting, "", ledger.Data{"reason": r.scribe.Text(reason)}))
 	})
 	switch {
 	case err == nil:

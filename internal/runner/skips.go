@@ -24,14 +24,14 @@ func (r *run) newSkips(step string) *skips {
 
 // add takes one. Its size is the VM's own word and may be no size at all; a negative one is none.
 func (s *skips) add(name, reason string, size int64) error {
-	reason = s.run.text(reason)
+	reason = s.run.scribe.Text(reason)
 	if s.named[reason] == guestproto.MaxNamed {
 		s.count(reason, 1)
 		return nil
 	}
 	s.named[reason]++
 	s.total++
-	d := ledger.Data{"name": s.run.text(name), "reason": reason}
+	d := ledger.Data{"name": s.run.scribe.Text(name), "reason": reason}
 	if size >= 0 && size <= ledger.MaxInt {
 		d["bytes"] = size
 	}
@@ -42,7 +42,7 @@ func (s *skips) add(name, reason string, size int64) error {
 // count takes n that are not named.
 func (s *skips) count(reason string, n int64) {
 	n = max(0, min(n, ledger.MaxInt-s.total)) // the VM's own word
-	s.more[s.run.text(reason)] += n
+	s.more[s.run.scribe.Text(reason)] += n
 	s.total += n
 }
 

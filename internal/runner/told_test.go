@@ -138,7 +138,8 @@ func TestTheEndOfARunIsScrubbed(t *testing.T) {
 	require.NotContains(t, out.Failure.Err.Error(), shaped)
 }
 
-// A model that says a connection's credential has it from where none may be: it is not told of it again, and the run ends.
+// A model that says a connection's credential has it from where none may be: nothing of its answer is done, it is not told of it
+// again, and the run ends.
 func TestACredentialIsToldToNoModel(t *testing.T) {
 	r, s := talking(t, true, modeltest.Script(modeltest.Reply{
 		Text: "the key is " + canary, Calls: []modeltest.Call{{Name: "read_file", Input: `{"path":"a.txt"}`}},
@@ -151,7 +152,8 @@ func TestACredentialIsToldToNoModel(t *testing.T) {
 	out := r.finished(t)
 	require.Equal(t, Failed, out.Status)
 	require.Equal(t, fault.Policy, out.Failure.Kind)
-	require.ErrorContains(t, out.Failure.Err, "the secret crm-key is in what step ask was about to tell the model")
+	require.ErrorContains(t, out.Failure.Err, "the secret crm-key is in what the model answered step ask")
+	require.Zero(t, r.count("file.read"))
 	require.Len(t, s.Requests(), 1)
 	r.requireNowhere(t, canary)
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/joystream-ai/joy/internal/secret"
 )
 
-// say is one turn: what goes out is durable on record before it does, and what came back is kept, scrubbed.
+// say is one turn: what goes out is durable on record before it does, and what came back is kept, scrubbed as the text that it is
+// and not as the pieces that it came in.
 func (t *talk) say(ctx context.Context, conv model.Conversation, n int, turn model.Turn) (model.Reply, error) {
 	r := t.run
 	held, err := r.reserve(ctx, t.before)
@@ -23,24 +24,14 @@ func (t *talk) say(ctx context.Context, conv model.Conversation, n int, turn mod
 	defer r.release(held)
 	turn.MaxTokens, turn.Repeat = int(held.reply), r.repeat
 	var asked int64
-	turn.Sending = func(body []byte) error {
-		if err := r.refuseCredential(t.step.ID, body); err != nil {
-			return err
-		}
-		if r.Model.Expect != nil {
-			clean, _ := r.Secrets.Redact(body)
-			if err := r.Model.Expect(t.step.ID, n, clean); err != nil {
-				return err
-			}
-		}
-		kept, err := r.keepBytes(body)
-		if err != nil {
-			return err
-		}
-		asked, err = r.Ledger.Effect(ledger.ModelRequested, t.step.ID, ledger.Data{
-			"turn": n, "provider": r.Model.Provider, "model": r.Model.Name, "request": kept, "max_tokens": turn.MaxTokens,
-		})
+	turn.Sending = func(body, kept []byte) (err error) {
+		asked, err = t.ask(n, turn.MaxTokens, body, kept)
 		return err
+	}
+	var found []secret.Hit
+	turn.Keep = func(answer []byte) (clean []byte) {
+		clean, found = r.Secrets.RedactEvents(answer)
+		return clean
 	}
 	begun := r.Now()
 	reply, x, err := conv.Say(ctx, turn)
@@ -50,30 +41,57 @@ func (t *talk) say(ctx context.Context, conv model.Conversation, n int, turn mod
 	r.spend(reply.Usage)
 	t.before = reply.Usage
 	reply.Text = r.words(reply.Text)
-	kept, kerr := r.keepBytes(x.Response)
+	kept, kerr := r.scribe.CleanSoon(x.Kept, len(found) > 0)
 	if kerr != nil {
 		return reply, kerr
 	}
 	d := ledger.Data{"of": asked, "turn": n, "ms": r.took(begun), "attempts": x.Attempts, "status": x.Status, "response": kept}
 	t.describe(d, reply)
 	if err != nil {
-		d["error"] = r.text(err.Error())
+		d["error"] = r.scribe.Text(err.Error())
 	} else {
-		d["model"], d["stop"], d["calls"] = r.text(reply.Model), string(reply.Stop), len(reply.Calls)
+		d["model"], d["stop"], d["calls"] = r.scribe.Text(reply.Model), string(reply.Stop), len(reply.Calls)
 	}
 	if _, rerr := r.Ledger.Append(ledger.ModelReplied, t.step.ID, d); rerr != nil {
 		return reply, rerr
 	}
+	if err == nil {
+		err = r.refuseCredential(found, "in what the model answered step "+t.step.ID)
+	}
 	return reply, err
 }
 
-// refuseCredential keeps a connection's credential from a model provider: nothing that a model is told has one, so it has come
-// out of where none may be.
-func (r *run) refuseCredential(step string, body []byte) error {
-	_, hits := r.Secrets.Redact(body)
+// ask puts a request on record before it leaves. kept is what may be kept of body.
+func (t *talk) ask(n, limit int, body, kept []byte) (seq int64, err error) {
+	r := t.run
+	clean, hits := t.asked.Redact(kept)
+	if !bytes.Equal(kept, body) {
+		_, sent := r.Secrets.Redact(body)
+		hits = append(hits, sent...)
+	}
+	if err := r.refuseCredential(hits, "in what step "+t.step.ID+" was about to tell the model; it was not sent"); err != nil {
+		return 0, err
+	}
+	if r.Model.Expect != nil {
+		if err := r.Model.Expect(t.step.ID, n, clean); err != nil {
+			return 0, err
+		}
+	}
+	d, err := r.scribe.CleanSoon(clean, len(hits) > 0)
+	if err != nil {
+		return 0, err
+	}
+	return r.Ledger.Effect(ledger.ModelRequested, t.step.ID, ledger.Data{
+		"turn": n, "provider": r.Model.Provider, "model": r.Model.Name, "request": d, "max_tokens": limit,
+	})
+}
+
+// refuseCredential keeps a connection's credential from a model provider, and from what a model does: nothing that a model is told has
+// one, so it has come out of where none may be.
+func (r *run) refuseCredential(hits []secret.Hit, where string) error {
 	for _, h := range hits {
 		if h.Form != secret.Rule && r.Broker.Credential(h.Name) {
-			return fault.Wrap(fault.Policy, broker.ErrCredential, "the secret %s is in what step %s was about to tell the model; it was not sent", h.Name, step)
+			return fault.Wrap(fault.Policy, broker.ErrCredential, "the secret %s is %s", h.Name, where)
 		}
 	}
 	return nil
@@ -90,7 +108,7 @@ func (t *talk) describe(d ledger.Data, reply model.Reply) {
 		d["estimated"] = true
 	}
 	if len(reply.Calls) > 0 {
-		d["asked"] = t.asked(reply.Calls)
+		d["asked"] = t.names(reply.Calls)
 	}
 	if p := t.run.Model.Price; p != nil {
 		d["cost_microdollars"] = int64(math.Round(p.Cost(u) * 1e6))
@@ -100,11 +118,11 @@ func (t *talk) describe(d ledger.Data, reply model.Reply) {
 // maxAsked bounds the names of one reply's calls that are told: they are the model's words.
 const maxAsked = 16
 
-// asked names what a reply asks for, in its order.
-func (t *talk) asked(calls []model.Call) []any {
+// names are what a reply asks for, in its order.
+func (t *talk) names(calls []model.Call) []any {
 	var names []any
 	for _, c := range calls[:min(len(calls), maxAsked)] {
-		names = append(names, t.run.text(quotedName(c.Name)))
+		names = append(names, t.run.scribe.Text(quotedName(c.Name)))
 	}
 	return names
 }

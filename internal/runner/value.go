@@ -1,14 +1,11 @@
 package runner
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
-	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/plan"
@@ -58,43 +55,7 @@ func (r *run) keepJSON(v any) (ledger.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.keepBytes(body)
-}
-
-// keepBytes stores a body, scrubbed, and says what an entry holds of it.
-func (r *run) keepBytes(body []byte) (ledger.Data, error) {
-	kept, hits := r.Secrets.Redact(body)
-	d := ledger.Data{"sha256": digest.Bytes(kept), "bytes": len(kept)}
-	if len(hits) > 0 {
-		d["scrubbed"] = true
-	}
-	var err error
-	if r.Objects != nil {
-		_, err = r.Objects.PutBytes(kept)
-	}
-	return d, err
-}
-
-// text makes a string for the ledger of words that may hold anything and be of any length: scrubbed and at most 8 KiB.
-func (r *run) text(s string) string {
-	const most = 8 << 10
-	b, _ := r.Secrets.Redact([]byte(s))
-	if len(b) > most {
-		cut := most
-		for cut > most-utf8.UTFMax && !utf8.RuneStart(b[cut]) {
-			cut--
-		}
-		b = append(bytes.Clone(b[:cut]), " …"...)
-	}
-	out, _ := ledger.Text(b)
-	return out
-}
-
-// exact is text that is never cut: for what the ledger must hold to the last character.
-func (r *run) exact(s string) string {
-	b, _ := r.Secrets.Redact([]byte(s))
-	out, _ := ledger.Text(b)
-	return out
+	return r.scribe.Body(body)
 }
 
 // scrubbed is err without a secret in its words or its hints: they may quote what a VM printed.
@@ -112,7 +73,7 @@ func (r *run) scrubbed(err error) error {
 
 // words is what a model said, or is to be told, without a secret in it.
 func (r *run) words(s string) string {
-	clean, _ := r.Secrets.Redact([]byte(s))
+	clean, _ := r.Secrets.Settle([]byte(s))
 	return string(clean)
 }
 

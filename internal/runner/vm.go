@@ -89,7 +89,7 @@ func (m *machine) create(ctx context.Context, step string) (sandbox.Sandbox, err
 		return nil, errors.Join(err, m.end(sb))
 	}
 	m.loss = sync.OnceFunc(func() {
-		_, _ = r.Ledger.Append(ledger.SandboxLost, "", ledger.Data{"of": seq, "reason": r.text(fmt.Sprint(sb.Err()))})
+		_, _ = r.Ledger.Append(ledger.SandboxLost, "", ledger.Data{"of": seq, "reason": r.scribe.Text(fmt.Sprint(sb.Err()))})
 	})
 	m.watch.Go(func() {
 		select {
@@ -140,7 +140,7 @@ func (m *machine) destroy() string {
 	err := m.end(m.sandbox)
 	d := ledger.Data{"of": m.asked, "id": m.sandbox.Info().ID, "verified": err == nil}
 	if err != nil {
-		d["error"] = m.run.text(err.Error())
+		d["error"] = m.run.scribe.Text(err.Error())
 	}
 	m.run.record(m.run.Ledger.Append(ledger.SandboxDestroyed, "", d))
 	if err != nil {

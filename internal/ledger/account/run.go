@@ -158,8 +158,18 @@ func (r *Run) command(e verify.Entry) {
 		end = e.String("ended_by")
 	}
 	r.set(key{k.step, "command end", k.name}, strings.TrimSpace(end+" "+e.String("signal")+" "+e.String("reason")))
-	r.set(key{k.step, "stdout", k.name}, body(e, "stdout"))
-	r.set(key{k.step, "stderr", k.name}, body(e, "stderr"))
+	r.set(key{k.step, "stdout", k.name}, printed(e, "stdout"))
+	r.set(key{k.step, "stderr", k.name}, printed(e, "stderr"))
+}
+
+// printed names what a command printed by its digest, which is of the scrubbed bytes; the size is of those before, and differs where
+// another secret, or its marker, was printed in the same place.
+func printed(e verify.Entry, name string) string {
+	m, _ := e.Data[name].(map[string]any)
+	if sum, ok := m["sha256"].(string); ok {
+		return sum
+	}
+	return body(e, name)
 }
 
 func (r *Run) call(e verify.Entry) {

@@ -6,6 +6,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"github.com/joystream-ai/joy/internal/model"
 )
@@ -42,24 +44,23 @@ func New(name, url string, wire model.Wire) *Model {
 
 // Begin implements model.Model.
 func (m *Model) Begin(t model.Task) model.Conversation {
-	c := &conversation{model: m}
-	c.params.Model = m.name
+	params := sdk.MessageNewParams{Model: m.name}
 	if t.System != "" {
-		c.params.System = []sdk.TextBlockParam{{Text: t.System}}
+		params.System = []sdk.TextBlockParam{{Text: t.System}}
 	}
 	for _, tool := range t.Tools {
-		c.params.Tools = append(c.params.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
+		params.Tools = append(params.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
 			Name: tool.Name, Description: sdk.String(tool.Description), InputSchema: schemaOf(tool.Input),
 		}})
 	}
 	// The provider marks the last block that can be cached, so each turn reads what the turn before has written
 	// (https://platform.claude.com/docs/en/build-with-claude/prompt-caching).
-	c.params.CacheControl = sdk.NewCacheControlEphemeralParam()
+	params.CacheControl = sdk.NewCacheControlEphemeralParam()
 	var answer map[string]any
 	if model.Strict(t.Answer) && json.Unmarshal(t.Answer, &answer) == nil {
-		c.params.OutputConfig.Format = sdk.JSONOutputFormatParam{Schema: answer}
+		params.OutputConfig.Format = sdk.JSONOutputFormatParam{Schema: answer}
 	}
-	return c
+	return &conversation{model: m, body: model.NewBody(params)}
 }
 
 // schemaOf keeps every keyword of an object's schema.
@@ -71,8 +72,8 @@ func schemaOf(schema json.RawMessage) sdk.ToolInputSchemaParam {
 }
 
 type conversation struct {
-	model  *Model
-	params sdk.MessageNewParams
+	model *Model
+	body  *model.Body
 }
 
 // Say implements model.Conversation.
@@ -84,28 +85,49 @@ func (c *conversation) Say(ctx context.Context, t model.Turn) (model.Reply, mode
 	if t.Text != "" {
 		blocks = append(blocks, sdk.NewTextBlock(t.Text))
 	}
-	c.params.Messages = append(c.params.Messages, sdk.NewUserMessage(blocks...))
-	c.params.MaxTokens = int64(t.MaxTokens)
+	c.body.Add(sdk.NewUserMessage(blocks...))
+	body, kept, err := c.body.Bytes("max_tokens", t.MaxTokens)
+	if err != nil {
+		return model.Reply{}, model.Exchange{}, model.Failed(ctx, "anthropic", c.model.name, model.Exchange{}, "", err)
+	}
 	var said assembly
-	reply, x, err := model.Again(ctx, t, func(ctx context.Context) (model.Reply, error) {
+	reply, x, err := model.Again(ctx, t, kept, func(ctx context.Context) (model.Reply, error) {
 		var err error
-		if said, err = c.stream(ctx); err != nil {
+		events := c.model.service.NewStreaming(ctx, sdk.MessageNewParams{}, option.WithRequestBody("application/json", body))
+		if said, err = gather(events); err != nil {
 			r, _ := said.read() // whatever it ended for
 			return r, err
 		}
 		return said.read()
 	})
+	if err == nil {
+		err = c.echo(said, x, &reply)
+	}
 	if err != nil {
 		return reply, x, model.Failed(ctx, "anthropic", c.model.name, x, saidOf(err), err)
 	}
-	c.params.Messages = append(c.params.Messages, said.msg.ToParam())
 	return reply, x, nil
 }
 
-// stream reads one answer to its end: an answer without message_stop is none.
-func (c *conversation) stream(ctx context.Context) (assembly, error) {
+// echo adds what was said to the conversation, and to what is kept of it, what is kept of that.
+func (c *conversation) echo(said assembly, x model.Exchange, reply *model.Reply) error {
+	if bytes.Equal(x.Kept, x.Response) {
+		c.body.Echo(said.msg.ToParam(), nil)
+		return nil
+	}
+	kept, err := gather(ssestream.NewStream[sdk.MessageStreamEventUnion](ssestream.NewDecoder(x.KeptResponse()), nil))
+	if err != nil {
+		return fmt.Errorf("the answer holds a secret, and is none without it: %w", err)
+	}
+	c.body.Echo(said.msg.ToParam(), kept.msg.ToParam())
+	r, err := kept.read()
+	reply.Text = r.Text
+	return err
+}
+
+// gather reads one answer to its end: an answer without message_stop is none.
+func gather(events *ssestream.Stream[sdk.MessageStreamEventUnion]) (assembly, error) {
 	var a assembly
-	events := c.model.service.NewStreaming(ctx, c.params)
 	defer events.Close()
 	for !a.ended && events.Next() {
 		if err := a.add(events.Current()); err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -74,7 +74,7 @@ func (messages) answer(w io.Writer, n int, r Reply) {
 		index++
 	}
 	var text []map[string]any
-	for _, half := range halves(r.Text) {
+	for _, half := range r.pieces(r.Text) {
 		text = append(text, map[string]any{"type": "text_delta", "text": half})
 	}
 	block(map[string]any{"type": "text", "text": ""}, text...)
@@ -83,7 +83,7 @@ func (messages) answer(w io.Writer, n int, r Reply) {
 	}
 	for i, c := range r.Calls {
 		var parts []map[string]any
-		for _, half := range halves(c.Input) {
+		for _, half := range r.pieces(c.Input) {
 			parts = append(parts, map[string]any{"type": "input_json_delta", "partial_json": half})
 		}
 		block(map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d_%d", n, i), "name": c.Name, "input": map[string]any{}}, parts...)
@@ -105,10 +105,18 @@ func (messages) problem(status int) string {
 	return fmt.Sprintf(`{"type":"error","error":{"type":"test_error","message":"the test says %d"}}`, status)
 }
 
-// halves cuts in two, where there is something to cut.
-func halves(s string) []string {
-	if len(s) < 2 {
-		return strings.Fields(s)
+// pieces cuts a text, between characters.
+func (r Reply) pieces(s string) (list []string) {
+	n := r.Piece
+	if n == 0 {
+		n = max(1, len(s)/2)
 	}
-	return []string{s[:len(s)/2], s[len(s)/2:]}
+	for len(s) > 0 {
+		k := min(n, len(s))
+		for k < len(s) && !utf8.RuneStart(s[k]) {
+			k++
+		}
+		list, s = append(list, s[:k]), s[k:]
+	}
+	return list
 }

@@ -54,7 +54,7 @@ func (completions) answer(w io.Writer, n int, r Reply) {
 	if r.Hang {
 		return
 	}
-	for _, half := range halves(r.Text) {
+	for _, half := range r.pieces(r.Text) {
 		delta(map[string]any{"content": half}, nil)
 	}
 	if r.Cut {
@@ -64,7 +64,7 @@ func (completions) answer(w io.Writer, n int, r Reply) {
 		delta(map[string]any{"tool_calls": []any{map[string]any{
 			"index": i, "id": fmt.Sprintf("call_%d_%d", n, i), "type": "function", "function": map[string]any{"name": c.Name, "arguments": ""},
 		}}}, nil)
-		for _, half := range halves(c.Input) {
+		for _, half := range r.pieces(c.Input) {
 			delta(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": map[string]any{"arguments": half}}}}, nil)
 		}
 	}

@@ -32,6 +32,7 @@ type Reply struct {
 	Cut     bool        // the connection breaks in the middle of the answer
 	Unended bool        // the answer ends without its last event
 	Hang    bool        // nothing more comes after the first event, until the client goes
+	Piece   int         // bytes of a text, or of arguments, in each event; 0: half of them
 	In, Out int         // tokens; 0: 100 and 10
 }
 

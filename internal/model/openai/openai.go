@@ -6,6 +6,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/joystream-ai/joy/internal/model"
@@ -45,30 +47,30 @@ func New(name, url string, wire model.Wire) *Model {
 
 // Begin implements model.Model.
 func (m *Model) Begin(t model.Task) model.Conversation {
-	c := &conversation{model: m}
-	c.params.Model = m.name
-	c.params.StreamOptions.IncludeUsage = sdk.Bool(true)
-	if t.System != "" {
-		c.params.Messages = append(c.params.Messages, sdk.SystemMessage(t.System))
-	}
+	params := sdk.ChatCompletionNewParams{Model: m.name}
+	params.StreamOptions.IncludeUsage = sdk.Bool(true)
 	for _, tool := range t.Tools {
 		var schema map[string]any
 		_ = json.Unmarshal(tool.Input, &schema) // the plan holds valid schemas only
-		c.params.Tools = append(c.params.Tools, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
+		params.Tools = append(params.Tools, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
 			Name: tool.Name, Description: sdk.String(tool.Description), Parameters: schema,
 		}))
 	}
 	if model.Strict(t.Answer) {
-		c.params.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
+		params.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
 			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: "answer", Strict: sdk.Bool(true), Schema: t.Answer},
 		}
+	}
+	c := &conversation{model: m, body: model.NewBody(params)}
+	if t.System != "" {
+		c.body.Add(sdk.SystemMessage(t.System))
 	}
 	return c
 }
 
 type conversation struct {
-	model  *Model
-	params sdk.ChatCompletionNewParams
+	model *Model
+	body  *model.Body
 }
 
 // Say implements model.Conversation.
@@ -78,30 +80,52 @@ func (c *conversation) Say(ctx context.Context, t model.Turn) (model.Reply, mode
 		if r.IsError { // the API has no field for it
 			text = "ERROR: " + text
 		}
-		c.params.Messages = append(c.params.Messages, sdk.ToolMessage(text, r.Call))
+		c.body.Add(sdk.ToolMessage(text, r.Call))
 	}
 	if t.Text != "" {
-		c.params.Messages = append(c.params.Messages, sdk.UserMessage(t.Text))
+		c.body.Add(sdk.UserMessage(t.Text))
 	}
-	if c.model.own { // whose newer models refuse max_tokens, which is all that other servers know
-		c.params.MaxCompletionTokens = sdk.Int(int64(t.MaxTokens))
-	} else {
-		c.params.MaxTokens = sdk.Int(int64(t.MaxTokens))
+	limit := "max_tokens"
+	if c.model.own { // whose newer models refuse what is all that other servers know
+		limit = "max_completion_tokens"
+	}
+	body, kept, err := c.body.Bytes(limit, t.MaxTokens)
+	if err != nil {
+		return model.Reply{}, model.Exchange{}, model.Failed(ctx, "openai", c.model.name, model.Exchange{}, "", err)
 	}
 	var said answer
-	reply, x, err := model.Again(ctx, t, func(ctx context.Context) (model.Reply, error) {
+	reply, x, err := model.Again(ctx, t, kept, func(ctx context.Context) (model.Reply, error) {
 		var err error
-		if said, err = c.stream(ctx); err != nil {
+		chunks := c.model.service.NewStreaming(ctx, sdk.ChatCompletionNewParams{}, option.WithRequestBody("application/json", body))
+		if said, err = gather(chunks); err != nil {
 			r, _ := said.read() // whatever it ended for
 			return r, err
 		}
 		return said.read()
 	})
+	if err == nil {
+		err = c.echo(said, x, &reply)
+	}
 	if err != nil {
 		return reply, x, model.Failed(ctx, "openai", c.model.name, x, saidOf(err), err)
 	}
-	c.params.Messages = append(c.params.Messages, said.echo())
 	return reply, x, nil
+}
+
+// echo adds what was said to the conversation, and to what is kept of it, what is kept of that.
+func (c *conversation) echo(said answer, x model.Exchange, reply *model.Reply) error {
+	if bytes.Equal(x.Kept, x.Response) {
+		c.body.Echo(said.echo(), nil)
+		return nil
+	}
+	kept, err := gather(ssestream.NewStream[sdk.ChatCompletionChunk](ssestream.NewDecoder(x.KeptResponse()), nil))
+	if err != nil {
+		return fmt.Errorf("the answer holds a secret, and is none without it: %w", err)
+	}
+	c.body.Echo(said.echo(), kept.echo())
+	r, err := kept.read()
+	reply.Text = r.Text
+	return err
 }
 
 // answer is a streamed completion. The parts of it are put together here: the SDK's accumulator takes an index out of order
@@ -120,10 +144,9 @@ type call struct {
 	input    []byte
 }
 
-// stream reads one answer to its end: an answer without a finish reason is none.
-func (c *conversation) stream(ctx context.Context) (answer, error) {
+// gather reads one answer to its end: an answer without a finish reason is none.
+func gather(chunks *ssestream.Stream[sdk.ChatCompletionChunk]) (answer, error) {
 	var a answer
-	chunks := c.model.service.NewStreaming(ctx, c.params)
 	defer chunks.Close()
 	begun := false
 	for chunks.Next() {
