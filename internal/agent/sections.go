@@ -1,8 +1,8 @@
 package agent
 
 import (
+	"errors"
 	"math"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -79,22 +79,17 @@ func (r *reader) secret(n *yaml.Node, what string) string {
 // url takes https, and http to this machine alone: what goes there may carry a credential.
 func (r *reader) url(n *yaml.Node, what string) string {
 	t := r.string(n, what)
-	u, err := url.Parse(t.Value)
-	switch {
-	case t.Value == "":
-	case err != nil || u.Host == "" || u.Opaque != "":
-		r.fail(n, "%s %q is not a URL", what, t.Value)
-	case u.User != nil:
-		r.fail(n, "%s holds a user or password", what).WithHint("%s", secretWords)
-	case u.RawQuery != "" || u.Fragment != "":
-		r.fail(n, "%s has a query or a fragment: it is an address alone", what)
-	case u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())):
-		r.fail(n, "%s must be https: a credential may go there, and on plain http anybody on the way reads it; http is for localhost alone", what)
+	if t.Value == "" {
+		return ""
+	}
+	switch err := policy.CheckAddress(t.Value); {
+	case errors.Is(err, policy.ErrUserInfo):
+		r.fail(n, "%s %v", what, err).WithHint("%s", secretWords) // it is not said again
+	case err != nil:
+		r.fail(n, "%s %q %v", what, t.Value, err)
 	}
 	return t.Value
 }
-
-func loopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
 func (r *reader) skills(n *yaml.Node) []Text {
 	out := []Text{}

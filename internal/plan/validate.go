@@ -61,6 +61,7 @@ func (v *validator) agent() {
 	}
 	if m := v.p.Model; m != nil {
 		v.hold(m.Provider != "" && m.Name != "", m.Provider, "model has no provider or no name")
+		v.hold(m.BaseURL == "" || policy.CheckAddress(m.BaseURL) == nil, "base_url", "model.base_url is not the address of a service")
 		v.hold(m.Key == "" || secretRule.MatchString(m.Key), m.Key, "model.key is not secret:NAME")
 		v.hold(m.MaxTurns > 0 && m.MaxTokens > 0 && m.MaxCost >= 0, "max_turns", "a limit of model is negative or missing")
 	}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/joystream-ai/joy/internal/policy"
 )
 
 func (v *validator) connections() {
@@ -37,6 +39,7 @@ func (v *validator) address(name string, c Connection) {
 		}
 	case HTTP:
 		v.hold(c.URL != "" && c.Argv == nil, name, "connection %s: it needs a url, and no command", name)
+		v.hold(policy.CheckAddress(c.URL) == nil, name, "connection %s: url is not the address of a service", name)
 		v.hold(len(c.Env) == 0 && len(c.Files) == 0 && c.Unconfined == "", name, "connection %s: a url has no environment, files or confinement", name)
 	default:
 		v.hold(false, name, "connection %s: transport %q is not known", name, c.Transport)

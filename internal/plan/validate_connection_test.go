@@ -43,6 +43,8 @@ func TestNoConnectionIsHalfSaid(t *testing.T) {
 		"no command":         {local(func(c *Connection) { c.Argv = nil }), "no command"},
 		"NUL":                {local(func(c *Connection) { c.Argv = []string{"a", "\x00"} }), "a NUL"},
 		"no url":             {drive(func(c *Connection) { c.URL = "" }), "needs a url"},
+		"url in the open":    {drive(func(c *Connection) { c.URL = "http://drive.example.com" }), "not the address of a service"},
+		"url with password":  {drive(func(c *Connection) { c.URL = "https://u:p@drive.example.com" }), "not the address of a service"},
 		"url and command":    {drive(func(c *Connection) { c.Argv = []string{"x"} }), "no command"},
 		"url unconfined":     {drive(func(c *Connection) { c.Unconfined = "r" }), "no environment"},
 		"url with variables": {drive(func(c *Connection) { c.Env, c.Secrets = []string{"A"}, map[string]string{"A": "secret:a"} }), "no environment"},

@@ -64,6 +64,7 @@ func TestNoLockLeadsOutside(t *testing.T) {
 		"script on the host":  {func(p *Plan) { p.Steps[0].Sandbox.Required = false }, "must have a sandbox"},
 		"script overridden":   {func(p *Plan) { p.Steps[0].Sandbox.Override = &Override{Reason: "x"} }, "must have a sandbox"},
 		"no reason":           {func(p *Plan) { p.Steps[1].Sandbox.Override = &Override{Required: true} }, "no reason"},
+		"model in the open":   {func(p *Plan) { p.Model = &Model{Provider: "openai", Name: "m", BaseURL: "http://m.example.com/v1", MaxTurns: 1, MaxTokens: 1} }, "base_url is not the address"},
 		"model with entry":    {func(p *Plan) { p.Steps[1].Entry = p.Steps[0].Entry }, "has no entry"},
 		"unknown skill":       {func(p *Plan) { p.Steps[1].Skill = "x" }, `no skill "x"`},
 		"unknown action":      {func(p *Plan) { p.Steps[2].Action = "drive.rm" }, "no tool pinned"},
