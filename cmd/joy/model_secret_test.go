@@ -60,8 +60,8 @@ var (
 	keyLike = "k9" + "Zx81kdPq93nVbT20sLm4Wq"
 )
 
-// nothing holds that no file of the project's state, nor what its streams are when they are put together, has a value.
-func nothing(t *testing.T, b *bench, values ...string) {
+// nowhere holds that no file of the project's state, nor what its streams are when they are put together, has a value.
+func nowhere(t *testing.T, b *bench, values ...string) {
 	t.Helper()
 	files := everything(t, b.dir)
 	require.NotEmpty(t, said(files), "there are streams on record")
@@ -97,13 +97,13 @@ func TestModelSaysSecretsInPieces(t *testing.T) {
 			for _, e := range only(b.ledger(), "model.replied") {
 				require.Equal(t, true, e.Data["response"].(map[string]any)["scrubbed"])
 			}
-			nothing(t, b, patLike, keyLike)
+			nowhere(t, b, patLike, keyLike)
 			require.NotContains(t, stdout+stderr, patLike)
 
 			code, stdout, stderr = b.run("replay", "latest")
 			require.Zero(t, code, "%s%s", stdout, stderr)
 			require.Equal(t, "same: 1/1 steps, 2/2 artifacts\n", stdout)
-			nothing(t, b, patLike, keyLike)
+			nowhere(t, b, patLike, keyLike)
 		})
 	}
 }
@@ -132,7 +132,7 @@ func TestModelSaysAToldSecretInPieces(t *testing.T) {
 				code, stdout, stderr = b.run("run", "--jsonl", "--input", "pin="+toldPin)
 				require.Zero(t, code, stderr)
 				require.Len(t, s.Requests(), 3)
-				nothing(t, b, toldPin)
+				nowhere(t, b, toldPin)
 				require.NotContains(t, stdout+stderr, toldPin)
 				b.verifies(0)
 			})

@@ -17,6 +17,7 @@ import (
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
 	"github.com/joystream-ai/joy/internal/model/modeltest"
+	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/replay"
 )
 
@@ -76,7 +77,13 @@ func TestReplayNamesAChangedImage(t *testing.T) {
 func onOtherImage(t *testing.T, file []byte) []byte {
 	t.Helper()
 	objects := map[string][]byte{}
-	parts, err := replay.Unpack(bytes.NewReader(file), func(name string, body []byte) error { objects[name] = body; return nil })
+	parts, err := replay.Unpack(bytes.NewReader(file), func(p replay.Parts) ([]string, error) {
+		lock, err := plan.Decode(p.Lock, "joy.lock")
+		if err != nil {
+			return nil, err
+		}
+		return replay.Needs(p, lock)
+	}, func(name string, body []byte) error { objects[name] = body; return nil })
 	require.NoError(t, err)
 	var out bytes.Buffer
 	var w *ledger.Writer
