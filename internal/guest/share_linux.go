@@ -61,7 +61,8 @@ func (w *world) limitDisk(alone bool) error {
 	if err := ioctl(dir, fsIocFSSetXattr, unsafe.Pointer(&attr)); err != nil { //nolint:gosec // ioctl(2) takes an address
 		return fmt.Errorf("counting the step's files: %w", err)
 	}
-	if alone {
+	bounded := w.ground != nil && w.ground.disk > 0
+	if alone && !bounded {
 		return nil
 	}
 	var st unix.Statfs_t
@@ -69,11 +70,14 @@ func (w *world) limitDisk(alone bool) error {
 		return err
 	}
 	all := int64(st.Blocks) * st.Bsize
-	if w.ground != nil && w.ground.disk > 0 {
+	if bounded {
 		all = min(all, w.ground.disk)
 	}
+	if !alone { // else it has all, and df(1) says how much that is
+		all = most(all)
+	}
 	limits := dqblk{
-		blocks: uint64(most(all)) / dqBlockSize,
+		blocks: uint64(all) / dqBlockSize,
 		inodes: uint64(most(int64(st.Files))),
 		valid:  dqLimits,
 	}
