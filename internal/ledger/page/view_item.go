@@ -124,8 +124,10 @@ func (v *view) item(it *item) itemView {
 		v    any
 		read func([]byte) string // its text; nil: it is shown as it is
 	}{
-		{"Arguments", e.Data["arguments"], nil}, {"Request", e.Data["request"], account.Asked},
-		{"Result", ends["result"], nil}, {"Response", ends["response"], account.Told},
+		{"Arguments", e.Data["arguments"], nil},
+		{"Request", e.Data["request"], account.Asked},
+		{"Result", ends["result"], nil},
+		{"Response", ends["response"], account.Told},
 	} {
 		c := claimOf(b.v)
 		switch {
