@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,14 +44,26 @@ func (b *booted) boundDisk(want int64) error {
 	return nil
 }
 
-// freeOf is how many blocks of a file system root can fill: those kept for root, and not those that ext4 keeps for its own
-// needs (reserved_clusters, https://docs.kernel.org/admin-guide/ext4.html).
+// freeOf is how many blocks of the scratch disk root can fill: those kept for root, and not those that ext4 keeps for its own
+// needs (https://docs.kernel.org/admin-guide/ext4.html, reserved_clusters).
 func freeOf(st unix.Statfs_t) int64 {
 	free := int64(st.Bfree)
 	if st.Type == unix.EXT4_SUPER_MAGIC {
-		free -= min(int64(st.Blocks)/50, 4096)
+		free -= ext4Keeps(st)
 	}
 	return max(free, 0)
+}
+
+// ext4Keeps is what the kernel says, or about as much where there is no sysfs: it counts what statfs(2) leaves out as well.
+func ext4Keeps(st unix.Statfs_t) int64 {
+	var of unix.Stat_t
+	if unix.Stat(dirScratch, &of) == nil {
+		device, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(of.Dev), unix.Minor(of.Dev)))
+		if n, errKept := readNumber("/sys/fs/ext4/" + filepath.Base(device) + "/reserved_clusters"); errors.Join(err, errKept) == nil {
+			return int64(n)
+		}
+	}
+	return min(int64(st.Blocks)/50, 4096)
 }
 
 func keepBack(size int64) error {
