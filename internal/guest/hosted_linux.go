@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 
@@ -90,6 +91,8 @@ func hosted(words []string, stdin, stdout *os.File) error {
 // settleIn makes the guest's own root out of what the VM has: the VM's root is the image, read-only.
 func settleIn(g *ground) error {
 	unix.Umask(0)
+	// Go leaves these two ignored where they were, as by nohup(1), and a step would have them so; with a handler it has not.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT)
 	// Whatever was left open for this process is none of a step's.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("closing what the guest was started with: %w", err)
