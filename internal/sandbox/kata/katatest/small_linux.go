@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -41,15 +42,20 @@ func (c *Containerd) Small(t testing.TB) {
 func (c *Containerd) Fill(t testing.TB) (free func()) {
 	t.Helper()
 	c.collectGarbage(t) // which would make room later
-	f, err := os.Create(filepath.Join(c.root(), "rest"))
+	rest := filepath.Join(c.root(), "rest")
+	require.NoError(t, os.Mkdir(rest, 0o700))
+	f, err := os.Create(filepath.Join(rest, "file"))
 	require.NoError(t, err)
-	defer f.Close()
-	for took := int64(1); took > 0; { // what ext4 had set apart it gives back when the data is on the disk
-		took, err = io.Copy(f, zeros{})
-		require.ErrorIs(t, err, unix.ENOSPC)
-		require.NoError(t, f.Sync())
+	_, err = io.Copy(f, zeros{})
+	require.ErrorIs(t, err, unix.ENOSPC)
+	require.NoError(t, f.Sync())
+	require.NoError(t, f.Close()) // ext4 gives back now what it had set apart for the file
+	err = nil
+	for n := 0; err == nil; n++ { // a directory takes the last single block
+		err = os.Mkdir(filepath.Join(rest, strconv.Itoa(n)), 0o700)
 	}
-	return func() { require.NoError(t, os.Remove(f.Name())) }
+	require.ErrorIs(t, err, unix.ENOSPC)
+	return func() { require.NoError(t, os.RemoveAll(rest)) }
 }
 
 func (c *Containerd) root() string { return filepath.Join(c.Dir, "root") }
