@@ -6,11 +6,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,8 +29,7 @@ func newRig(t testing.TB, opts e2btest.Options) *rig {
 		t.Skip("starts machines")
 	}
 	server := e2btest.Start(t, opts)
-	guest, err := buildGuest()
-	require.NoError(t, err)
+	guest := sandboxtest.Guest(t)
 	return &rig{&Provider{Client: clientOf(t, server), Owner: owner("me"), Guest: guest}, server}
 }
 
@@ -78,20 +73,3 @@ func (r *rig) create(t testing.TB, spec sandbox.Spec) sandbox.Sandbox {
 	t.Cleanup(func() { require.NoError(t, sb.Destroy(context.Background())) })
 	return sb
 }
-
-var buildGuest = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "joy-guest-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "joy-guest")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=",
-		"-o", out, "github.com/joystream-ai/joy/cmd/joy-guest")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(out)
-})

@@ -41,7 +41,7 @@ func newRigWith(t testing.TB, programs string) *rig {
 	require.NoError(t, err)
 	tiny, err := image.Latest(cache, "tiny")
 	require.NoError(t, err, "run script/test once: it builds the image")
-	r := &rig{&Provider{Address: c.Address, Runtime: name, Dir: c.Dir + "/joy", Owner: "me", Guest: katatest.Guest(t)}, c, c.Import(t, tiny)}
+	r := &rig{&Provider{Address: c.Address, Runtime: name, Dir: c.Dir + "/joy", Owner: "me", Guest: sandboxtest.Guest(t)}, c, c.Import(t, tiny)}
 	t.Cleanup(func() { r.nothingLeft(t) })
 	return r
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/joystream-ai/joy/internal/guestproto"
 	"github.com/joystream-ai/joy/internal/policy"
 	"github.com/joystream-ai/joy/internal/sandbox"
+	"github.com/joystream-ai/joy/internal/sandbox/sandboxtest"
 )
 
 // benchWorld is a world of a running VM whose joy-guest is as its source is now.
 func benchWorld(b *testing.B) (*vm, sandbox.World) {
 	b.Helper()
 	p, spec := benchProvider(b)
-	guest, err := buildGuest()
-	require.NoError(b, err)
+	guest := sandboxtest.Guest(b)
 	p.Guest = guest
 	sb, err := p.Create(context.Background(), spec)
 	require.NoError(b, err)

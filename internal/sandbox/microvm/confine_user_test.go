@@ -17,6 +17,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/sandbox/sandboxtest"
 )
 
 // Ids of users who are nobody on this machine.
@@ -102,8 +103,7 @@ func newHome(t *testing.T, uid int) *home {
 	theirs := filepath.Join(h.dir, ".cache", "joy")
 	require.NoError(t, os.CopyFS(filepath.Join(theirs, "images", filepath.Base(img.Dir)), os.DirFS(img.Dir)))
 	require.NoError(t, os.CopyFS(filepath.Join(theirs, "profiles"), os.DirFS(filepath.Join(cache, "profiles"))))
-	guest, err := buildGuest()
-	require.NoError(t, err)
+	guest := sandboxtest.Guest(t)
 	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "joy-guest"), guest, 0o644))
 	require.NoError(t, filepath.WalkDir(h.dir, func(path string, _ os.DirEntry, err error) error {
 		if err != nil {
@@ -119,7 +119,7 @@ func (h *home) command(args ...string) *exec.Cmd {
 	cmd.Dir = h.dir
 	cmd.Env = []string{
 		"PATH=/usr/bin:/bin", "HOME=" + h.dir, "TMPDIR=" + h.dir, "JOY_ACCEL=" + os.Getenv("JOY_ACCEL"),
-		builtGuest + "=" + filepath.Join(h.dir, "joy-guest"),
+		sandboxtest.BuiltGuest + "=" + filepath.Join(h.dir, "joy-guest"),
 	}
 	return cmd
 }

@@ -5,10 +5,6 @@ package microvm
 import (
 	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,34 +33,10 @@ func testProvider(t *testing.T) (*Provider, sandbox.Spec) {
 	require.NoError(t, err)
 	img, err := image.Latest(cache, "tiny")
 	require.NoError(t, err, "run script/test once: it builds the image")
-	guest, err := buildGuest()
-	require.NoError(t, err)
+	guest := sandboxtest.Guest(t)
 	p := &Provider{CacheDir: cache, Accel: os.Getenv("JOY_ACCEL"), Guest: guest, Scratch: t.TempDir()}
 	return p, sandbox.Spec{
 		Run: "test", Image: img.Digest(), Isolation: "any", Start: "any", CPUs: 2,
 		Memory: sandboxtest.Memory, Disk: sandboxtest.Disk,
 	}
 }
-
-// builtGuest is the variable that names a joy-guest, for a test program that runs where no toolchain does.
-const builtGuest = "JOY_TEST_GUEST"
-
-var buildGuest = sync.OnceValues(func() ([]byte, error) {
-	if built := os.Getenv(builtGuest); built != "" {
-		return os.ReadFile(built)
-	}
-	dir, err := os.MkdirTemp("", "joy-guest-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "joy-guest")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=",
-		"-o", out, "github.com/joystream-ai/joy/cmd/joy-guest")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+runtime.GOARCH, "GOFLAGS=")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(out)
-})

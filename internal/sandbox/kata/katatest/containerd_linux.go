@@ -7,14 +7,11 @@ package katatest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -186,29 +183,3 @@ func (c *Containerd) unmount() {
 		}
 	}
 }
-
-// Guest is joy-guest as its source is now.
-func Guest(t testing.TB) []byte {
-	t.Helper()
-	b, err := buildGuest()
-	require.NoError(t, err)
-	return b
-}
-
-var buildGuest = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "joy-guest-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "joy-guest")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=",
-		"-o", out, "github.com/joystream-ai/joy/cmd/joy-guest")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+runtime.GOARCH, "GOFLAGS=")
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Run(); err != nil {
-		return nil, errors.Join(err, errors.New(said.String()))
-	}
-	return os.ReadFile(out)
-})
