@@ -78,6 +78,7 @@ func (r *remover) directory(parent int, name string, depth int) error {
 }
 
 func (r *remover) entry(dir int, name string, depth int) error {
+	giveBack(dir, name)
 	err := unix.Unlinkat(dir, name, 0)
 	switch {
 	case !errors.Is(err, unix.EISDIR):
@@ -89,4 +90,25 @@ func (r *remover) entry(dir int, name string, depth int) error {
 	r.count++
 	r.moved = append(r.moved, up)
 	return unix.Renameat(dir, name, r.parent, up)
+}
+
+// largeFile is what a file has at least, in bytes, to be emptied before it is removed.
+const largeFile = 64 << 10
+
+// giveBack empties a large file, whose room is free at once then. Removing alone may leave it taken for some milliseconds
+// in which a step beside finds the disk full: while the kernel hands what a removed cgroup has written on to the one
+// above, it holds on to the files (inode_switch_wbs in Linux's fs/fs-writeback.c). A file with another name stays as it
+// is. Nothing hangs on it: what it cannot do, the removal does later.
+func giveBack(dir int, name string) {
+	var st unix.Stat_t
+	if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil ||
+		st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1 || st.Blocks*512 < largeFile {
+		return
+	}
+	fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	_ = unix.Ftruncate(fd, 0)
 }

@@ -3,6 +3,7 @@
 package guest
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -45,6 +46,27 @@ func TestRemoveTree(t *testing.T) {
 		require.NoError(t, removeTree(dir))
 		empty(t, filepath.Dir(dir))
 		require.FileExists(t, outside)
+	})
+	t.Run("large files that somebody holds", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "world")
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		large := bytes.Repeat([]byte("x"), largeFile)
+		only, named, outside := filepath.Join(dir, "only"), filepath.Join(dir, "named"), filepath.Join(t.TempDir(), "kept")
+		for _, path := range []string{only, outside} {
+			require.NoError(t, os.WriteFile(path, large, 0o600))
+		}
+		require.NoError(t, os.Link(outside, named))
+		require.NoError(t, os.Symlink(outside, filepath.Join(dir, "link")))
+		held, err := os.Open(only)
+		require.NoError(t, err)
+		defer held.Close()
+		require.NoError(t, removeTree(dir))
+		info, err := held.Stat()
+		require.NoError(t, err)
+		require.Zero(t, info.Size(), "its room is still taken")
+		kept, err := os.ReadFile(outside)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(large, kept), "another's file was emptied")
 	})
 	require.NoError(t, removeTree(filepath.Join(t.TempDir(), "none")))
 	require.ErrorIs(t, removeTree("/no/such/parent/dir"), os.ErrNotExist)
