@@ -104,11 +104,13 @@ func TestProtocol(t *testing.T) {
 	kinds := []guestproto.Kind{
 		guestproto.FrameStdin, guestproto.FrameStdinEOF, guestproto.FrameStdout, guestproto.FrameStderr, guestproto.FrameExit,
 		guestproto.FrameError, guestproto.FrameFile, guestproto.FrameData, guestproto.FrameFileEnd, guestproto.FrameSkip,
-		guestproto.FrameEnd,
+		guestproto.FrameEnd, guestproto.FrameBeside,
 	}
-	for i, r := range rows(t, "guest-protocol.md", "frames") {
-		require.Equal(t, strconv.Itoa(int(kinds[i])), r[0])
+	var want []string
+	for _, kind := range kinds {
+		want = append(want, strconv.Itoa(int(kind)))
 	}
+	require.Equal(t, want, column(rows(t, "guest-protocol.md", "frames"), 0))
 	require.ElementsMatch(t, constants(t, "guestproto/guestproto.go", "Op"), column(rows(t, "guest-protocol.md", "ops"), 0))
 	page := read(t, "guest-protocol.md")
 	for reason := range guestproto.SkipReasons {

@@ -103,13 +103,16 @@ func (c *collector) clear() {
 	}
 }
 
-// collectBeside is collect with a host that fetches the large files itself. It ends when the host has ended the stream.
-func (w *world) collectBeside(c *collector, host io.Reader) error {
+// collectBeside is collect with a host that fetches what is large, or much, itself. It ends when the host has ended the stream.
+func (w *world) collectBeside(c *collector, host io.ReadWriter) error {
 	w.laying.Lock()
 	defer w.laying.Unlock()
 	c.beside = w.beside()
 	defer c.clear()
-	if err := c.walk(filepath.Join(w.dir, "workspace")); err != nil {
+	r := &roll{collector: c, session: host, off: c.beside == ""}
+	c.frames = guestproto.NewFrames(r)
+	c.frames.Hold()
+	if err := errors.Join(c.walk(filepath.Join(w.dir, "workspace")), r.flush()); err != nil {
 		return err
 	}
 	_, _ = io.Copy(io.Discard, host) // an error is the session's end

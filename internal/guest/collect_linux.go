@@ -27,11 +27,11 @@ type collector struct {
 	bytes  int64
 	skips  map[string]int64 // by reason
 	names  int              // bytes held
-	beside string           // where large files may be laid out for the host, or ""
+	beside string           // where files may be laid out for the host, or ""
 	laid   int
 }
 
-func (w *world) collect(req guestproto.Collect, frames *guestproto.Frames, host io.Reader) error {
+func (w *world) collect(req guestproto.Collect, frames *guestproto.Frames, host io.ReadWriter) error {
 	// What still runs must not change what is being read.
 	w.kits.drop()
 	if err := endChildren(w.cgroup); err != nil {

@@ -2,8 +2,8 @@ package guestproto
 
 import "strconv"
 
-// Where the host reaches a VM's files in a faster way than through the session, a file of Bulk bytes or more lies in the
-// directory BesideDir of its world for a moment (docs/guest-protocol.md, "Beside the session"). No world sees that
+// Where the host reaches a VM's files in a faster way than through the session, a file of Bulk bytes or more, or so many
+// bytes of smaller ones together, lies in the directory BesideDir of its world for a moment (docs/guest-protocol.md, "Beside the session"). No world sees that
 // directory. A file's name is a number that is given once: the host's by the host, the guest's by the guest.
 const (
 	BesideDir = "beside"

@@ -76,6 +76,7 @@ const (
 	FrameFileEnd // a Reply: an Error means that the file could not be read to its end
 	FrameSkip    // a FileHeader with a Reason
 	FrameEnd     // the last frame
+	FrameBeside  // a FileHeader with Beside and Size only: the next frames, so many bytes of them, are in that file
 )
 
 // Frames reads and writes frames on one stream: a kind, a 4-byte big-endian length, the payload. Reading and writing

@@ -137,7 +137,8 @@ type Exit struct {
 }
 
 // Collect asks for /workspace/out. From the guest follow, for each file, FrameFile (a FileHeader), FrameData… and
-// FrameFileEnd; FrameSkip (a FileHeader with Reason); at last FrameEnd or FrameError.
+// FrameFileEnd; FrameSkip (a FileHeader with Reason); at last FrameEnd or FrameError. With Beside, FrameBeside may stand
+// for any number of those.
 type Collect struct {
 	Caps   policy.Artifacts `json:"caps"`
 	Beside bool             `json:"beside,omitempty"` // a file may lie beside until the host ends the stream

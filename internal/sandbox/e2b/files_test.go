@@ -86,8 +86,45 @@ func TestFilesBeside(t *testing.T) {
 	fetches := r.server.Fault(e2btest.Fault{On: e2btest.Download, Do: e2btest.Delay(0)})
 	roundTrip(t, sb, "plain")
 	require.Equal(t, 3, sends(), "two files, and the tar of the rest")
-	require.Equal(t, 4, fetches(), "two files, twice")
+	require.Equal(t, 6, fetches(), "two files and the rest, twice")
 	require.Empty(t, left(t, sb))
+}
+
+// Many small files come as few large ones, and through the session where the disk has no room for those.
+func TestSmallFilesBeside(t *testing.T) {
+	for name, tc := range map[string]struct {
+		then    string
+		fault   e2btest.Fault
+		fetches int
+	}{
+		"plain":       {"", e2btest.Fault{Do: e2btest.Delay(0)}, 2},
+		"cut":         {"", e2btest.Fault{Times: 3, Do: e2btest.Cut()}, 3},
+		"a full disk": {"dd if=/dev/zero of=../rest bs=64k 2>/dev/null; ", e2btest.Fault{Do: e2btest.Delay(0)}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, e2btest.Options{})
+			sb := r.create(t, r.spec())
+			w, err := sb.Open(t.Context(), sandbox.WorldSpec{ID: "w", Alone: true, Env: map[string]string{"PATH": "/usr/bin:/bin"}})
+			require.NoError(t, err)
+			code, said := runShell(t, w, `cd out; for i in $(seq 1000); do head -c 12000 /dev/urandom >f$i; done; `+tc.then+`sha256sum f*`)
+			require.Zero(t, code, said)
+			want := map[string]string{}
+			for line := range strings.Lines(said) {
+				sum, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
+				require.True(t, ok, line)
+				want[name] = sum
+			}
+			require.Len(t, want, 1000)
+			tc.fault.On = e2btest.Download
+			hits := r.server.Fault(tc.fault)
+			_, sums := taken(t, w)
+			require.Equal(t, want, sums)
+			require.Equal(t, tc.fetches, hits())
+			code, said = runShell(t, w, `true`) // a command waits until nothing lies beside
+			require.Zero(t, code, said)
+			require.Empty(t, left(t, sb))
+		})
+	}
 }
 
 // Whatever happens to a transfer, the files arrive.

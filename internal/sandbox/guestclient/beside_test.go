@@ -1,6 +1,7 @@
 package guestclient
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -66,6 +67,44 @@ func TestCollectBeside(t *testing.T) {
 	require.Equal(t, "abc", string(got))
 }
 
+// told says that the next frames lie beside.
+func told(n int, size int) []any {
+	return []any{guestproto.FrameBeside, guestproto.FileHeader{Beside: n, Size: int64(size)}}
+}
+
+// onShelf is frames as the bytes of a file.
+func onShelf(t *testing.T, list ...any) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, writeFrames(guestproto.NewFrames(&b), list))
+	return b.String()
+}
+
+// Frames may begin and end in a file beside, or go on in another one or in the session.
+func TestCollectRolled(t *testing.T) {
+	f := one("f", "abc")
+	first, second := onShelf(t, all(one("a", ""), f[:2])...), onShelf(t, all(f[2:], one("g", "g"))...)
+	files := shelf{"/x/step/beside/out-1": first, "/x/step/beside/out-2": second, "/x/step/beside/out-3": onShelf(t, end...)}
+	for name, list := range map[string][]any{
+		"one after the other": all(told(1, len(first)), told(2, len(second)), told(3, len(files["/x/step/beside/out-3"]))),
+		"and the session":     all(told(1, len(first)), f[2:], one("g", "g"), end),
+		"none":                all(one("a", ""), f, one("g", "g"), end),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, w := beside(t, "/x", files, list)
+			var got []string
+			_, err := w.Collect(long(t), caps, func(f sandbox.Found, r io.Reader) error {
+				b, err := io.ReadAll(r)
+				got = append(got, f.Path+"="+string(b))
+				return err
+			})
+			require.NoError(t, err)
+			require.Equal(t, []string{"a=", "f=abc", "g=g"}, got)
+			require.NoError(t, c.Err())
+		})
+	}
+}
+
 func TestCollectBesideFromABadGuest(t *testing.T) {
 	for name, tc := range map[string]struct {
 		dir    string
@@ -80,9 +119,19 @@ func TestCollectBesideFromABadGuest(t *testing.T) {
 		"bytes twice":           {"/x", all(laid(7, 3), []any{guestproto.FrameData, "abc"}), "larger"},
 		"no such file":          {"/x", laid(8, 3), "fetching a file: the shelf fell down"},
 		"no end of it":          {"/x", all(laid(7, 3), end), "kind 11"},
+		"frames nowhere":        {"", told(7, 3), "where none can be"},
+		"frames without number": {"/x", told(0, 3), "where none can be"},
+		"no frames":             {"/x", told(7, 0), "where none can be"},
+		"frames that are none":  {"/x", all(told(7, 3), end), "unexpected EOF"},
+		"frames that are gone":  {"/x", all(told(8, 3), end), "fetching files: the shelf fell down"},
+		"frames in frames":      {"/x", all(told(9, 50), end), "kind 12"},
+		"an end, and no end":    {"/x", told(10, 5), "EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, w := beside(t, tc.dir, shelf{"/x/step/beside/out-7": "abc"}, tc.frames)
+			c, w := beside(t, tc.dir, shelf{
+				"/x/step/beside/out-7": "abc", "/x/step/beside/out-9": onShelf(t, told(7, 3)...),
+				"/x/step/beside/out-10": onShelf(t, guestproto.FrameSkip, skipped("a", "link")),
+			}, tc.frames)
 			_, err := w.Collect(long(t), caps, take)
 			lost(t, c, err, tc.want)
 		})

@@ -19,6 +19,7 @@ type collection struct {
 	world  *world
 	ctx    context.Context //nolint:containedctx // of one call
 	frames *guestproto.Frames
+	roll   *rolled // nil: the next frames come through the session
 	caps   policy.Artifacts
 	put    func(sandbox.Found, io.Reader) error
 	got    sandbox.Collected
@@ -44,6 +45,7 @@ func (w *world) Collect(ctx context.Context, caps policy.Artifacts, put func(san
 	defer done()
 	c := collection{world: w, ctx: ctx, frames: guestproto.NewFrames(stream), caps: caps, put: put}
 	err = c.receive()
+	c.rewind()
 	var refused *refusal
 	var mine sink
 	var away errAway
@@ -58,15 +60,6 @@ func (w *world) Collect(ctx context.Context, caps policy.Artifacts, put func(san
 	default:
 		return c.got, w.client.failed(ctx, err)
 	}
-}
-
-// next reads one frame. A guest may send faster than a deadline is looked at.
-func (c *collection) next() (guestproto.Kind, []byte, error) {
-	kind, body, err := c.frames.Read()
-	if err == nil {
-		err = c.ctx.Err()
-	}
-	return kind, body, err
 }
 
 func (c *collection) receive() error {

@@ -33,21 +33,23 @@ func answer(reply guestproto.Reply) script {
 
 // frames sends frames and closes: kind and body in turn.
 func frames(list ...any) script {
-	return func(_ guestproto.Request, stream net.Conn) {
-		f := guestproto.NewFrames(stream)
-		for i := 0; i < len(list); i += 2 {
-			var err error
-			kind, _ := list[i].(guestproto.Kind)
-			if raw, ok := list[i+1].(string); ok {
-				err = f.Write(kind, []byte(raw))
-			} else {
-				err = f.WriteJSON(kind, list[i+1])
-			}
-			if err != nil {
-				return
-			}
+	return func(_ guestproto.Request, stream net.Conn) { _ = writeFrames(guestproto.NewFrames(stream), list) }
+}
+
+func writeFrames(f *guestproto.Frames, list []any) error {
+	for i := 0; i < len(list); i += 2 {
+		var err error
+		kind, _ := list[i].(guestproto.Kind)
+		if raw, ok := list[i+1].(string); ok {
+			err = f.Write(kind, []byte(raw))
+		} else {
+			err = f.WriteJSON(kind, list[i+1])
+		}
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // raw sends bytes and closes.
