@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -71,6 +72,9 @@ func TestModelStumbles(t *testing.T) {
 				require.Zero(t, code, stderr)
 				asked := s.Requests()
 				require.Len(t, asked, c.requests)
+				if wait := c.script[0].Header.Get("Retry-After"); wait != "" {
+					require.GreaterOrEqual(t, asked[1].At.Sub(asked[0].At), time.Second, "it waits as long as it is told to")
+				}
 				require.Contains(t, string(asked[len(asked)-1].Body), c.says)
 				require.NotContains(t, string(asked[0].Body), "write_file", "no primitive is offered without the VM")
 				entries := b.ledger()

@@ -93,6 +93,34 @@ func TestConversation(t *testing.T) {
 	})
 }
 
+// A thought goes back as it came, signed, before the call that it led to: the API refuses it otherwise.
+func TestThoughtsGoBack(t *testing.T) {
+	p := providers()[0]
+	s := p.serve(t, modeltest.Script(
+		modeltest.Reply{Think: "First \"ls\",\nthen <think>.", Text: "Let me look.", Calls: []modeltest.Call{{Name: "run", Input: `{"script": "ls"}`}}},
+		modeltest.Reply{Text: "Here."},
+	))
+	c := p.connect(s.URL, func(r *http.Request) error { p.key(r.Header, modeltest.Key); return nil }).Begin(task)
+	r, _, err := c.Say(t.Context(), model.Turn{Text: "What is here?", MaxTokens: 1000})
+	require.NoError(t, err)
+	require.Equal(t, "Let me look.", r.Text, "a thought is not said")
+	_, _, err = c.Say(t.Context(), model.Turn{MaxTokens: 1000, Results: []model.Result{{Call: r.Calls[0].ID, Text: "a b"}}})
+	require.NoError(t, err)
+	var second struct {
+		Messages []struct {
+			Role    string
+			Content []struct{ Type, Thinking, Signature, Text string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(s.Requests()[1].Body, &second))
+	require.Len(t, second.Messages, 3)
+	said := second.Messages[1].Content
+	require.Len(t, said, 3)
+	require.Equal(t, []string{"thinking", "text", "tool_use"}, []string{said[0].Type, said[1].Type, said[2].Type})
+	require.Equal(t, "First \"ls\",\nthen <think>.", said[0].Thinking)
+	require.Equal(t, modeltest.Signature, said[0].Signature)
+}
+
 func TestTriedAgain(t *testing.T) {
 	for name, first := range map[string]modeltest.Reply{
 		"429":     {Status: 429, Header: http.Header{"Retry-After": {"0"}}},

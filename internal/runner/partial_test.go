@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
+	"github.com/joystream-ai/joy/internal/policy"
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
 
@@ -70,6 +72,42 @@ func TestCollectionCutShort(t *testing.T) {
 			require.Zero(t, len(r.all("command.started"))-1, "b never began")
 		})
 	}
+}
+
+// A collection has a time of its own: a step that is over its limit keeps what it has made, and one that takes too long to be
+// collected has done what it did.
+func TestCollectionHasItsOwnTime(t *testing.T) {
+	for name, work := range map[string]func(*scene) (sandbox.Result, error){
+		"a step that went well":       func(s *scene) (sandbox.Result, error) { s.print("{}"); return sandbox.Result{}, nil },
+		"a step that is over its own": hang,
+	} {
+		t.Run(name, func(t *testing.T) {
+			step := script("a")
+			step.Timeout = policy.Duration(100 * time.Millisecond)
+			r := newRig(t, step)
+			r.on("a", work)
+			r.vm.collect = func(ctx context.Context, _ *scene) ([]sandbox.Skip, error) {
+				ends, limited := ctx.Deadline()
+				require.True(t, limited)
+				require.InDelta(t, collectLimit.Seconds(), time.Until(ends).Seconds(), 60)
+				require.NoError(t, ctx.Err())
+				return nil, context.DeadlineExceeded
+			}
+			out := r.finished(t)
+			_, over := r.one(t, "step.finished").Data["timeout"]
+			require.Equal(t, out.Status != Succeeded, over)
+			require.Contains(t, out.Steps[0].Partial, "the collection ended early: ")
+		})
+	}
+	require.Equal(t, "the collection ended early: it took longer than 2m0s", early(late(t), errors.New("closed")))
+}
+
+// late is a context whose time is over.
+func late(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // A file that was quarantined is no file for those that follow, and that is the policy's doing.

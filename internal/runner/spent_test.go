@@ -122,3 +122,38 @@ func TestWhatWasSpentIsOnRecord(t *testing.T) {
 	require.Equal(t, Failed, r.finished(t).Status)
 	require.Len(t, s.Requests(), 1, "a second answer would have gone beyond the limit")
 }
+
+// What a turn costs is on record where the price is known, and max_cost ends a step whose model would go on.
+func TestMaxCostEndsAStep(t *testing.T) {
+	look := modeltest.Reply{Calls: []modeltest.Call{{Name: "no_such_tool", Input: "{}"}}, In: 10_000, Out: 1000}
+	price := model.Price{In: 3, Out: 15, CacheRead: .3, CacheWrite: 3.75}
+	const turn = 30_000 + 15_000 + 2 + 11 // microdollars, with 7 tokens that the server reads and 3 that it writes of its cache
+	for name, c := range map[string]struct {
+		limit float64
+		price *model.Price
+		turns int
+		says  string
+	}{
+		"reached":       {.05, &price, 2, "the run has cost about $0.09 of $0.05"},
+		"the next":      {.093, &price, 2, "the run has cost about $0.09 of $0.09, and the next turn would go beyond that"},
+		"not reached":   {1, &price, 5, "no answer in 5 turns"},
+		"of no price":   {.05, nil, 5, "no answer in 5 turns"},
+		"without bound": {0, &price, 5, "no answer in 5 turns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, s := talking(t, false, modeltest.Script(look))
+			r.Model.MaxCost, r.Model.Price = c.limit, c.price
+			out := r.finished(t)
+			require.Equal(t, fault.Agent, out.Failure.Kind)
+			require.ErrorContains(t, out.Failure.Err, c.says)
+			require.Len(t, s.Requests(), c.turns)
+			for _, e := range r.all("model.replied") {
+				cost, known := e.Data["cost_microdollars"]
+				require.Equal(t, c.price != nil, known)
+				if known {
+					require.EqualValues(t, turn, cost)
+				}
+			}
+		})
+	}
+}

@@ -138,7 +138,6 @@ def check_proof(p, key=None):
     return "complete", 0, e["seq"], e["hash"]
 def read(name, binary=False):
     with open(name, "rb") as f: return f.read() if binary else f.read().decode()
-
 if sys.argv[1] == "--vectors":
     vectors, wrong = json.loads(read(sys.argv[2])), 0
     for v in vectors:

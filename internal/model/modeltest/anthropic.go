@@ -10,6 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+// Signature is that of every thought. The API refuses a thought that comes back without it, or changed
+// (https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks).
+const Signature = "EqQBCgIYAhIM/+test=="
+
 // messages is Anthropic's form (https://platform.claude.com/docs/en/build-with-claude/streaming).
 type messages struct{}
 
@@ -72,6 +76,10 @@ func (messages) answer(w io.Writer, n int, r Reply) {
 		}
 		event("content_block_stop", map[string]any{"index": index})
 		index++
+	}
+	if r.Think != "" {
+		block(map[string]any{"type": "thinking", "thinking": "", "signature": ""},
+			map[string]any{"type": "thinking_delta", "thinking": r.Think}, map[string]any{"type": "signature_delta", "signature": Signature})
 	}
 	var text []map[string]any
 	for _, half := range r.pieces(r.Text) {

@@ -22,6 +22,7 @@ const Key = "sk-test-0123456789abcdefghijklmnop"
 
 // Reply is one scripted answer. The zero Reply is an empty text.
 type Reply struct {
+	Think string // before the rest, signed, where the wire has that
 	Text  string
 	Calls []Call
 	Stop  string // the wire's own word; "": what fits
