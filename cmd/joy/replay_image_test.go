@@ -3,22 +3,15 @@
 package main
 
 import (
-	"bytes"
-	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
 	"github.com/joystream-ai/joy/internal/model/modeltest"
-	"github.com/joystream-ai/joy/internal/plan"
-	"github.com/joystream-ai/joy/internal/replay"
 )
 
 // An image that is not the one of the run is named before anything is run on it: one that has other bytes by now, one that is not
@@ -75,36 +68,9 @@ func TestReplayNamesAChangedImage(t *testing.T) {
 
 // onOtherImage is the record as it would be if the VM had been made from another image.
 func onOtherImage(t *testing.T, file []byte) []byte {
-	t.Helper()
-	objects := map[string][]byte{}
-	parts, err := replay.Unpack(bytes.NewReader(file), func(p replay.Parts) ([]string, error) {
-		lock, err := plan.Decode(p.Lock, "joy.lock")
-		if err != nil {
-			return nil, err
-		}
-		return replay.Needs(p, lock)
-	}, func(name string, body []byte) error { objects[name] = body; return nil })
-	require.NoError(t, err)
-	var out bytes.Buffer
-	var w *ledger.Writer
-	_, err = verify.Check(bytes.NewReader(parts.Ledger), verify.Options{Each: func(e verify.Entry) {
-		if w == nil {
-			w, err = ledger.Memory(e.Run, e.Prev, ledger.Options{Tee: &out})
-			require.NoError(t, err)
-		}
+	return retold(t, file, func(e verify.Entry, _ func([]byte) string) {
 		if e.Type == "sandbox.created" {
 			e.Data["image"] = "sha256:" + strings.Repeat("ab", 32)
 		}
-		if e.Type != "run.sealed" {
-			_, err := w.Append(ledger.Type(e.Type), e.Step, e.Data)
-			require.NoError(t, err)
-		}
-	}})
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	var record bytes.Buffer
-	require.NoError(t, replay.Write(&record, replay.Parts{Ledger: out.Bytes(), Lock: parts.Lock}, slices.Sorted(maps.Keys(objects)), func(name string) (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(objects[name])), nil
-	}))
-	return record.Bytes()
+	})
 }

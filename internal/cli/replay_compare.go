@@ -12,7 +12,6 @@ import (
 	"github.com/joystream-ai/joy/internal/ledger/verify"
 	"github.com/joystream-ai/joy/internal/replay"
 	"github.com/joystream-ai/joy/internal/runner"
-	"github.com/joystream-ai/joy/internal/term"
 )
 
 // maxCompared bounds what of an output or artifact is read to find the first byte that differs.
@@ -38,55 +37,101 @@ type ratio struct {
 
 func (r ratio) String() string { return fmt.Sprintf("%d/%d", r.Same, r.Of) }
 
-// sayReplay compares the replay with what it repeated, by their ledgers, and says the first difference.
+// sayReplay compares the replay with what it repeated, and says the first difference.
 func (a *app) sayReplay(rec *record, was *pastRun, out runner.Outcome) error {
-	f, err := openRunLedger(rec.run)
+	doc, err := a.compareReplay(rec, was, out)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	now := account.NewRun()
-	if _, err := verify.Check(f, verify.Options{Each: now.Add}); err != nil {
-		return fault.Wrap(fault.Platform, err, "read the ledger of the replay")
-	}
-	differences := account.Compare(was.record.Account, now).Differences
-	doc := replayJSON{
-		Schema: "joy.replay/1", Of: was.record.Run, Run: rec.run.ID, Differences: differences,
-		Steps: sameSteps(stepsOf(was.target.plan), differences), Artifacts: sameArtifacts(was.ledger, differences),
-	}
-	switch unasked := was.record.Unasked(); {
-	case out.Failure != nil && len(differences) > 0:
-		doc.First = firstWords(out.Failure)
-	case len(differences) > 0:
-		doc.First = a.differenceWords(rec, was, differences[0])
-	case unasked != "":
-		doc.First = unasked
-	}
-	doc.Same = doc.First == ""
 	if a.json {
 		err = a.printJSON(doc)
 	} else {
-		err = a.out.Printf("%s", replayText(doc))
+		err = a.out.Printf("%s", doc.counts())
 	}
-	if err == nil && !doc.Same {
+	if err != nil || doc.Same {
+		return err
+	}
+	if !a.json {
+		err = a.out.Printf("first: %s", doc.First)
+	}
+	if err == nil {
 		err = exit(1)
 	}
 	return err
 }
 
-func replayText(d replayJSON) string {
-	counts := fmt.Sprintf("%s steps, %s artifacts", d.Steps, d.Artifacts)
-	if d.Same {
-		return "same: " + counts
+// sayExercise says for people where a changed plan parts from the run on record. That is no failure: what was changed is to do
+// something else.
+func (a *app) sayExercise(rec *record, was *pastRun, out runner.Outcome) error {
+	doc, err := a.compareReplay(rec, was, out)
+	if err != nil {
+		return err
 	}
-	return "differs: " + counts + "\nfirst: " + term.Line(d.First)
+	words := doc.counts()
+	if !doc.Same {
+		words += "; first: " + doc.First
+	}
+	a.say("against run %s: %s", doc.Of, words)
+	return nil
 }
 
-func firstWords(f *runner.Failure) string {
-	if f.Step == "" {
-		return f.Err.Error()
+// compareReplay compares a run with the one that it repeated, by their ledgers. That a plan is another is no difference in what
+// it did.
+func (a *app) compareReplay(rec *record, was *pastRun, out runner.Outcome) (replayJSON, error) {
+	f, err := openRunLedger(rec.run)
+	if err != nil {
+		return replayJSON{}, err
 	}
-	return "step " + f.Step + ": " + f.Err.Error()
+	defer f.Close()
+	now := account.NewRun()
+	if _, err := verify.Check(f, verify.Options{Each: now.Add}); err != nil {
+		return replayJSON{}, fault.Wrap(fault.Platform, err, "read the ledger of the replay")
+	}
+	differences := slices.DeleteFunc(account.Compare(was.record.Account, now).Differences, func(d account.Difference) bool {
+		return d.Step == "" && d.What == "plan"
+	})
+	doc := replayJSON{
+		Schema: "joy.replay/1", Of: was.record.Run, Run: rec.run.ID, Differences: differences,
+		Steps: sameSteps(stepsOf(was.target.plan), differences), Artifacts: sameArtifacts(was.ledger, differences),
+	}
+	if doc.First = was.record.Unasked(); len(differences) > 0 {
+		doc.First = a.firstWords(rec, was, differences, out.Failure)
+	}
+	doc.Same = doc.First == ""
+	return doc, nil
+}
+
+// firstWords say where two runs part. How each ended follows from what is further down. Where a model or a tool was asked something
+// else, that is told with its byte, after what a command had printed otherwise by then; and so is what ended only the replay.
+func (a *app) firstWords(rec *record, was *pastRun, list []account.Difference, f *runner.Failure) string {
+	first := list[0]
+	if i := slices.IndexFunc(list, func(d account.Difference) bool { return d.Step != "" }); i >= 0 && first.What == "outcome" {
+		first = list[i]
+	}
+	words := a.differenceWords(rec, was, first)
+	if f == nil {
+		return words
+	}
+	failed := f.Err.Error()
+	if f.Step != "" {
+		failed = "step " + f.Step + ": " + failed
+	}
+	cause := strings.HasPrefix(first.What, "command") || strings.HasPrefix(first.What, "std")
+	switch {
+	case f.Kind != fault.Agent, was.record.Parted() && !cause:
+		return failed
+	case was.record.Parted():
+		return words + "; then " + failed
+	}
+	return words
+}
+
+func (d replayJSON) counts() string {
+	word := "differs"
+	if d.Same {
+		word = "same"
+	}
+	return fmt.Sprintf("%s: %s steps, %s artifacts", word, d.Steps, d.Artifacts)
 }
 
 func sameSteps(ids []string, ds []account.Difference) ratio {
@@ -118,9 +163,12 @@ func sameArtifacts(ledger []byte, ds []account.Difference) ratio {
 
 // differenceWords says where two runs part: the step, which command, and, where both have the bytes, at which of them.
 func (a *app) differenceWords(rec *record, was *pastRun, d account.Difference) string {
-	words := d.What
-	if d.Name != "" {
-		words += " " + d.Name
+	words := strings.TrimSpace(d.What + " " + d.Name)
+	switch d.What {
+	case "stdout", "stderr":
+		words = d.What + " of command " + d.Name
+	case "command end", "command input":
+		words = strings.TrimPrefix(d.What, "command ") + " of command " + d.Name
 	}
 	if d.Step != "" {
 		words = "step " + d.Step + ": " + words

@@ -54,6 +54,11 @@ func (a *app) exercise(ctx context.Context, arg string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	if was.target != nil {
+		if err := a.sayExercise(rec, was, out); err != nil {
+			return err
+		}
+	}
 	return a.reportRun(ctx, rec, out)
 }
 

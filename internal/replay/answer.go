@@ -36,9 +36,22 @@ func (r *Record) Expect(step string, turn int, request []byte) error {
 		return nil
 	}
 	if last == nil {
-		return fault.New(fault.Agent, "step %s asks a model, which it did not do in the run on record", step)
+		return r.other("step %s asks a model, which it did not do in the run on record", step)
 	}
-	return fault.New(fault.Agent, "step %s asks a model for turn %d, and the run on record had %d turns", step, turn, last.turn)
+	return r.other("step %s asks a model for turn %d, and the run on record had %d turns", step, turn, last.turn)
+}
+
+// other is the error of a question that is not on record.
+func (r *Record) other(format string, args ...any) error {
+	r.parted = true
+	return fault.New(fault.Agent, format, args...)
+}
+
+// Parted reports whether something was asked that is not on record.
+func (r *Record) Parted() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.parted
 }
 
 // Transport answers HTTP requests from the record. scrub makes of a request what is kept of it.
@@ -102,7 +115,7 @@ func (r *Record) Call(_ context.Context, step, action string, args json.RawMessa
 		return r.result(c)
 	}
 	if other == nil {
-		return connection.Result{}, fault.New(fault.Agent, "step %s calls %s, and the run on record has no such call left", step, action)
+		return connection.Result{}, r.other("step %s calls %s, and the run on record has no such call left", step, action)
 	}
 	return connection.Result{}, r.differs(fmt.Sprintf("step %s calls %s with other arguments", step, action), other.arguments, args)
 }
@@ -146,7 +159,7 @@ func (r *Record) differs(what, recorded string, now []byte) error {
 		return err
 	}
 	at := Part(then, now)
-	return fault.New(fault.Agent, "%s than on record, from byte %d on: %s, on record %s", what, at, around(now, at), around(then, at))
+	return r.other("%s than on record, from byte %d on: %s, on record %s", what, at, around(now, at), around(then, at))
 }
 
 // Part is the first byte at which two bodies differ.

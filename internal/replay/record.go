@@ -34,6 +34,7 @@ type Record struct {
 	pending   []*exchange // asked and not yet answered
 	calls     []*call
 	object    Objects
+	parted    bool  // something was asked that is not there
 	failed    error // of an entry whose body is not there
 }
 

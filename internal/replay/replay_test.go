@@ -109,8 +109,11 @@ func TestAnotherQuestionIsNamed(t *testing.T) {
 		"another tool": {func(r *replay.Record) error { _, err := r.Call(t.Context(), "tell", "a.c", nil); return err }, "has no such call left"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := c.ask(read(t))
+			r := read(t)
+			require.False(t, r.Parted())
+			err := c.ask(r)
 			require.ErrorContains(t, err, c.says)
+			require.True(t, r.Parted())
 			require.Equal(t, fault.Agent, fault.KindOf(err))
 		})
 	}
