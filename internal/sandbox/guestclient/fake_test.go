@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -73,6 +74,9 @@ type fake struct {
 	killed  atomic.Int64
 	handled chan struct{} // a token for each request that it has done with, its stream closed
 	deaf    atomic.Bool   // it takes what the host says and does not understand it
+	stuck   atomic.Bool   // it takes nothing of what the host says
+	over    chan struct{} // closed with its end of the channel
+	once    sync.Once
 }
 
 // ears are the fake's end of the channel.
@@ -84,17 +88,26 @@ type ears struct {
 func (e ears) Read(p []byte) (int, error) {
 	for {
 		n, err := e.Conn.Read(p)
+		if e.stuck.Load() {
+			<-e.over
+			return 0, io.EOF
+		}
 		if err != nil || !e.deaf.Load() {
 			return n, err
 		}
 	}
 }
 
+func (e ears) Close() error {
+	e.once.Do(func() { close(e.over) })
+	return e.Conn.Close()
+}
+
 func newFake(t *testing.T, scripts map[guestproto.Op]script) (*fake, net.Conn) {
 	t.Helper()
 	settles(t)
 	host, guest := net.Pipe()
-	f := &fake{conn: guest, scripts: scripts, handled: make(chan struct{}, 100)}
+	f := &fake{conn: guest, scripts: scripts, handled: make(chan struct{}, 100), over: make(chan struct{})}
 	f.session = guestproto.NewSession(ears{guest, f}, false, func(st *guestproto.Stream) { go f.handle(st) })
 	go f.session.Serve()
 	t.Cleanup(func() { f.session.Close() })
