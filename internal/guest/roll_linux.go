@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/joystream-ai/joy/internal/guestproto"
 )
 
@@ -62,6 +64,9 @@ func (r *roll) add(frames []byte) bool {
 		return false
 	}
 	if r.file == nil {
+		if !r.room() {
+			return false
+		}
 		f, err := os.OpenFile(filepath.Join(r.beside, guestproto.BesideOut(r.laid+1)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return false
@@ -75,6 +80,13 @@ func (r *roll) add(frames []byte) bool {
 	}
 	r.size += int64(len(frames))
 	return true
+}
+
+// room says whether the world may use so much more of the disk. Its limit does not hold the guest, and what lies beyond
+// it is its neighbours'.
+func (r *roll) room() bool {
+	var st unix.Statfs_t
+	return unix.Statfs(r.beside, &st) == nil && int64(st.Bavail)*st.Bsize >= mostRolled+guestproto.MaxChunk
 }
 
 // tell ends the file and says to the host that the next frames are there.

@@ -74,6 +74,17 @@ func TestRoll(t *testing.T) {
 		require.Zero(t, laid)
 		require.Greater(t, session.Len(), 500_000)
 	})
+	t.Run("little room", func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			t.Skip("mounting a small disk needs root")
+		}
+		small := t.TempDir()
+		require.NoError(t, unix.Mount("small", small, "tmpfs", 0, "size=4m"))
+		t.Cleanup(func() { require.NoError(t, unix.Unmount(small, 0)) })
+		session, laid := rolledUp(t, func(r *roll) { r.beside = small })
+		require.Zero(t, laid, "it would fit, and a file of the most would not")
+		require.Greater(t, session.Len(), 500_000)
+	})
 	t.Run("a disk that is full at once", func(t *testing.T) {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		require.NoError(t, err)

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -34,6 +36,13 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, errShelf }
 
 func (broken) Close() error { return nil }
+
+// torn is a way to files on which the connection ends behind what there is.
+type torn struct{ shelf }
+
+func (s torn) Fetch(_ context.Context, name string, _ int64) io.ReadCloser {
+	return io.NopCloser(io.MultiReader(strings.NewReader(s.shelf[name]), iotest.ErrReader(fmt.Errorf("asking for it: %w", io.EOF))))
+}
 
 // beside is a world whose guest lays out files, and says these frames of them.
 func beside(t *testing.T, dir string, files Files, list []any) (*Client, sandbox.World) {
@@ -103,6 +112,14 @@ func TestCollectRolled(t *testing.T) {
 			require.NoError(t, c.Err())
 		})
 	}
+}
+
+// A connection that ends between two frames is no end of the file, and what comes after it is not left out in silence.
+func TestCollectRolledIsTorn(t *testing.T) {
+	first := onShelf(t, one("a", "")...)
+	c, w := beside(t, "/x", torn{shelf{"/x/step/beside/out-1": first}}, all(told(1, len(first)+10), one("g", "g"), end))
+	_, err := w.Collect(long(t), caps, take)
+	lost(t, c, err, "fetching files: asking for it")
 }
 
 func TestCollectBesideFromABadGuest(t *testing.T) {

@@ -15,13 +15,19 @@ type rolled struct {
 	io.Writer // nobody writes there
 	body      io.ReadCloser
 	from      *bufio.Reader
+	left      int64 // of the file
 	failed    error
 	frames    *guestproto.Frames
 }
 
+// Read has io.EOF for the end of the file alone. A request that was cut may end in one that means the connection's.
 func (r *rolled) Read(b []byte) (int, error) {
-	n, err := r.from.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := r.from.Read(b[:min(int64(len(b)), r.left)])
+	r.left -= int64(n)
+	if n == 0 && err != nil {
 		r.failed = err
 	}
 	return n, err
@@ -40,7 +46,7 @@ func (c *collection) unroll(body []byte) error {
 	if err != nil {
 		return err
 	}
-	c.roll = &rolled{body: file, from: bufio.NewReaderSize(file, guestproto.MaxFrame)}
+	c.roll = &rolled{body: file, from: bufio.NewReaderSize(file, guestproto.MaxFrame), left: head.Size}
 	c.roll.frames = guestproto.NewFrames(c.roll)
 	return nil
 }
@@ -70,10 +76,10 @@ func (c *collection) next() (guestproto.Kind, []byte, error) {
 		}
 		kind, body, err := c.roll.frames.Read()
 		switch {
-		case errors.Is(err, io.EOF):
-			c.rewind()
 		case c.roll.failed != nil && c.ctx.Err() == nil:
 			return 0, nil, errAway{fmt.Errorf("fetching files: %w", c.roll.failed)}
+		case c.roll.failed == nil && errors.Is(err, io.EOF):
+			c.rewind()
 		default:
 			return kind, body, err
 		}
