@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,13 @@ func TestKilledAtE2B(t *testing.T) {
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait() // killed
 
+	env := b.env
+	for key, says := range map[string]string{"": "nobody can tell whether they live", server.Key: "VMs that live on without their joy: "} {
+		b.env = append(slices.Clone(env), "E2B_API_KEY="+key)
+		_, stdout, _ := b.run("doctor")
+		require.Regexp(t, `(?m)^warn  strays +.*`+says, stdout)
+	}
+	b.env = env
 	_, stdout, _ := b.run("gc", "--dry-run")
 	require.Contains(t, stdout, "e2b://"+strings.TrimPrefix(server.URL, "http://"))
 	require.NotEmpty(t, server.Sandboxes())

@@ -47,7 +47,7 @@ func newDoctorCmd(a *app) *cobra.Command {
 func (a *app) examine(ctx context.Context, deep bool) []doctor.Check {
 	m := doctor.Machine{
 		CacheDir: a.cfg.Dirs.Cache, StateDir: a.cfg.Dirs.State, ScratchDir: os.TempDir(), LookupEnv: a.env.LookupEnv,
-		Accel: a.cfg.Accel, MaxVMs: a.cfg.MaxVMs,
+		Accel: a.cfg.Accel, MaxVMs: a.cfg.MaxVMs, VMAlive: a.vmAlive,
 	}
 	checks := append(doctor.Run(ctx, m), append(a.checkE2B(ctx), a.checkKata(ctx, deep)...)...)
 	if deep {

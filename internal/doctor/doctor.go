@@ -35,10 +35,12 @@ type Machine struct {
 	LookupEnv  func(key string) (string, bool) // as image.Options takes it
 	Accel      string                          // as microvm.Provider takes it
 	MaxVMs     int                             // the user's setting; 0: none
+	// VMAlive says whether a VM of the index may still be there, whoever has made it. An error is that nobody can tell.
+	VMAlive func(ctx context.Context, id string) (bool, error)
 }
 
-// Run makes every check, in the order in which a person should read them. It takes a second at most for each; cancelling
-// ctx turns what is left into failures.
+// Run makes every check, in the order in which a person should read them. It takes a second at most for each,
+// and some more where VMAlive must ask a service; cancelling ctx turns what is left into failures.
 func Run(ctx context.Context, m Machine) []Check { return run(ctx, m) }
 
 // Boot boots a VM as a run would, standing in the same queue, executes a command in it and destroys it: from a snapshot

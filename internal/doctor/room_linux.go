@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,10 +11,10 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/joystream-ai/joy/internal/policy"
 	"github.com/joystream-ai/joy/internal/queue"
-	"github.com/joystream-ai/joy/internal/sandbox/microvm"
 	"github.com/joystream-ai/joy/internal/state"
 )
 
@@ -41,20 +42,28 @@ func memory(m Machine) Check {
 
 func gib(n int64) float64 { return float64(n) / (1 << 30) }
 
+// askLimit bounds the question whether VMs of dead runs live: one may be at a service that does not answer.
+const askLimit = 5 * time.Second
+
 // strays are runs of the user's index whose joy is gone.
-func strays(stateDir string) Check {
-	lives, err := state.OpenIndex(stateDir).List()
+func strays(ctx context.Context, m Machine) Check {
+	lives, err := state.OpenIndex(m.StateDir).List()
 	if err != nil {
 		return Check{"strays", Warn, err.Error(), "joy gc"}
 	}
-	dead, vms := 0, 0
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	dead, vms, unknown := 0, 0, 0
 	for _, live := range lives {
 		if live.Alive() {
 			continue
 		}
 		dead++
 		for _, id := range live.VM {
-			if microvm.Alive(id) {
+			switch alive, err := m.VMAlive(ctx, id); {
+			case err != nil:
+				unknown++
+			case alive:
 				vms++
 			}
 		}
@@ -62,6 +71,8 @@ func strays(stateDir string) Check {
 	switch {
 	case vms > 0:
 		return Check{"strays", Warn, fmt.Sprintf("VMs that live on without their joy: %d", vms), "joy gc"}
+	case unknown > 0:
+		return Check{"strays", Warn, fmt.Sprintf("runs whose joy has died: %d; of VMs of which nobody can tell whether they live: %d", dead, unknown), "joy gc"}
 	case dead > 0:
 		return Check{"strays", Warn, fmt.Sprintf("runs whose joy has died: %d; no VM of them lives", dead), "joy gc"}
 	}

@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,22 +42,34 @@ func TestGranted(t *testing.T) {
 
 func TestStrays(t *testing.T) {
 	dir := t.TempDir()
-	require.Equal(t, OK, strays(dir).Status)
+	says := map[string]error{}
+	m := Machine{StateDir: dir, VMAlive: func(_ context.Context, id string) (bool, error) { return strings.HasSuffix(id, "lives"), says[id] }}
+	look := func() Check { return strays(t.Context(), m) }
+	require.Equal(t, OK, look().Status)
 	index := state.OpenIndex(dir)
-	require.NoError(t, index.Put(state.Live{Run: "20261129-120000-aaaaaa", Process: state.Self()}))
-	require.Equal(t, OK, strays(dir).Status, "its joy lives")
+	require.NoError(t, index.Put(state.Live{Run: "20261129-120000-aaaaaa", Process: state.Self(), VM: []string{"qemu:lives"}}))
+	require.Equal(t, OK, look().Status, "its joy lives")
 
 	cmd := exec.CommandContext(t.Context(), "true")
 	require.NoError(t, cmd.Run())
 	dead := state.Self()
 	dead.PID = cmd.Process.Pid
-	require.NoError(t, index.Put(state.Live{Run: "20261129-120000-bbbbbb", Process: dead, VM: []string{"qemu:1:1"}}))
-	c := strays(dir)
-	require.Equal(t, Warn, c.Status)
-	require.Equal(t, "runs whose joy has died: 1; no VM of them lives", c.Detail)
-	require.Equal(t, "joy gc", c.Fix)
+	for _, tc := range []struct {
+		vms  []string
+		want string
+	}{
+		{nil, "runs whose joy has died: 1; no VM of them lives"},
+		{[]string{"qemu:1:1"}, "runs whose joy has died: 1; no VM of them lives"},
+		{[]string{"qemu:lives"}, "VMs that live on without their joy: 1"},
+		{[]string{"e2b://a", "e2b://b", "qemu:1:1"}, "runs whose joy has died: 1; of VMs of which nobody can tell whether they live: 2"},
+		{[]string{"e2b://a", "e2b://lives"}, "VMs that live on without their joy: 1"},
+	} {
+		says["e2b://a"], says["e2b://b"] = errors.New("no key"), errors.New("no answer")
+		require.NoError(t, index.Put(state.Live{Run: "20261129-120000-bbbbbb", Process: dead, VM: tc.vms}))
+		require.Equal(t, Check{"strays", Warn, tc.want, "joy gc"}, look())
+	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "live", "20261129-120000-cccccc.json"), []byte("{"), 0o600))
-	require.Equal(t, Warn, strays(dir).Status)
+	require.Equal(t, Warn, look().Status)
 }
 
 func TestMemory(t *testing.T) {

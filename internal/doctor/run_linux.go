@@ -1,10 +1,10 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +26,7 @@ func run(ctx context.Context, m Machine) []Check {
 	checks = append(checks, snapshots(m.CacheDir))
 	checks = append(checks, tools(m), uids(m.LookupEnv, "/etc/subuid", "/etc/subgid"), mkfs(), namespaces(ctx), memory(m))
 	checks = append(checks, space("cache", m.CacheDir), space("state", m.StateDir), space("scratch", m.ScratchDir))
-	return append(checks, strays(m.StateDir))
+	return append(checks, strays(ctx, m))
 }
 
 func system() Check {
@@ -83,19 +83,9 @@ func kvm(cacheDir, accel string) Check {
 		return Check{"kvm", OK, "/dev/kvm is present; the first run, or joy doctor --deep, finds out whether it works", ""}
 	case v.Works:
 		return Check{"kvm", OK, v.Reason, ""}
-	case errors.Is(access("/dev/kvm"), fs.ErrPermission):
-		return Check{"kvm", Warn, v.Reason + "; VMs are emulated", "sudo usermod -aG kvm $USER"}
 	}
-	return Check{"kvm", Warn, v.Reason + "; VMs are emulated, which is slow and no security boundary", "run on a machine with hardware virtualisation"}
-}
-
-// access opens a file as a VM would.
-func access(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	const otherwise = "run on a machine with hardware virtualisation"
+	return Check{"kvm", Warn, v.Reason + "; VMs are emulated, which is slow and no security boundary", cmp.Or(v.Fix, otherwise)}
 }
 
 func guest() Check {

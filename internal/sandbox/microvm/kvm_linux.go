@@ -20,6 +20,7 @@ const probeLimit = 8 * time.Second
 type Verdict struct {
 	Works  bool   `json:"works"`
 	Reason string `json:"reason"`
+	Fix    string `json:"-"` // a command, where one is known
 	BootID string `json:"boot_id"`
 	QEMU   string `json:"qemu"` // path, size and time of the program that was tried
 }
@@ -64,11 +65,11 @@ func verdictFile(cacheDir string) string { return filepath.Join(cacheDir, "kvm.j
 func KVM(cacheDir, qemu string) (v Verdict, known bool, err error) {
 	fd, err := unix.Open("/dev/kvm", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return Verdict{Reason: fmt.Sprintf("/dev/kvm: %v", err)}, true, nil
+		return Verdict{Reason: fmt.Sprintf("/dev/kvm: %v", err), Fix: openFix(err)}, true, nil
 	}
 	unix.Close(fd)
 	if h, err := newHold(limits{kvm: true}, nil); err != nil || h.uid >= 0 && !h.opensKVM() {
-		return Verdict{Reason: "/dev/kvm is root's alone and QEMU is not run as root: chmod 666 /dev/kvm"}, true, err
+		return Verdict{Reason: "/dev/kvm is root's alone and QEMU is not run as root", Fix: "sudo chmod 666 /dev/kvm"}, true, err
 	}
 	bootID, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -84,6 +85,17 @@ func KVM(cacheDir, qemu string) (v Verdict, known bool, err error) {
 		return was, true, nil
 	}
 	return v, false, nil
+}
+
+// openFix is what helps where the device does not open.
+func openFix(err error) string {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return "sudo usermod -aG kvm $USER, and log in again"
+	case errors.Is(err, os.ErrNotExist):
+		return "sudo modprobe kvm_intel || sudo modprobe kvm_amd, on a machine with hardware virtualisation"
+	}
+	return ""
 }
 
 func readVerdict(file string) (v Verdict, ok bool) {
