@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/joystream-ai/joy/internal/fault"
 )
@@ -73,6 +74,21 @@ func TestBuildWithoutItsNeeds(t *testing.T) {
 		var f *fault.Error
 		require.ErrorAs(t, err, &f)
 		require.Contains(t, f.Hint, "sudo apt-get install apt dpkg squashfs-tools mmdebstrap")
+	})
+	t.Run("no room", func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			t.Skip("mounting a small disk needs root")
+		}
+		a, small := newTestArchive(t), t.TempDir()
+		a.addKernel(nil)
+		a.addPrograms()
+		require.NoError(t, unix.Mount("small", small, "tmpfs", 0, "size=64m"))
+		t.Cleanup(func() { require.NoError(t, unix.Unmount(small, 0)) })
+		var said []string
+		_, err := Build(t.Context(), Options{Profile: "tiny", CacheDir: small, sources: a.sources(), Progress: func(p Progress) { said = append(said, p.Phase) }})
+		require.ErrorContains(t, err, "building image tiny takes 256 MiB below "+small+", which has 64 MiB free")
+		require.Empty(t, said, "nothing is begun")
+		require.Empty(t, leftovers(t, small))
 	})
 	t.Run("bad mirror", func(t *testing.T) {
 		newTestArchive(t)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,4 +79,38 @@ func waits(container string) bool {
 		}
 	}
 	return false
+}
+
+// What a joy that died had begun and not made a container is containerd's to collect: when its lease has ended, and not before.
+func TestWhatADeadJoyHadBegunIsCollected(t *testing.T) {
+	r := newRig(t)
+	client, err := dial(r.address())
+	require.NoError(t, err)
+	defer client.Close()
+	img, err := client.findImage(t.Context(), r.image)
+	require.NoError(t, err)
+	// No container may have such a name, and a lease and a snapshot may.
+	begin := func(name string, lease time.Duration) *box {
+		p := *r.Provider
+		p.making = lease
+		b := &box{provider: &p, client: client, class: classNone, spec: r.spec(), container: containerPrefix + runID + "--" + name}
+		_, err := b.newContainer(t.Context(), img, "/nowhere", 0)
+		require.ErrorContains(t, err, "making the container")
+		return b
+	}
+	names := func() (all []string) {
+		r.CollectGarbage(t)
+		left, err := r.Orphans(t.Context(), func(string) bool { return false }) // by the labels of leases and snapshots
+		require.NoError(t, err)
+		for _, o := range left {
+			require.Equal(t, runID, o.Run)
+			all = append(all, o.ID)
+		}
+		return all
+	}
+	long := indexID(begin("long", 0).container, r.address())
+	require.Equal(t, []string{long}, names())
+	begin("short", time.Second)
+	require.Eventually(t, func() bool { return slices.Equal([]string{long}, names()) }, sandboxtest.Patience, 100*time.Millisecond)
+	require.NoError(t, r.Reap(t.Context(), long))
 }

@@ -26,6 +26,8 @@ type Provider struct {
 	Owner       string // whose runs these are, for joy gc: the labels of what is made say so
 	Guest       []byte // joy-guest for this architecture (image.Guest)
 	GVisor      bool   // the operator allows gVisor
+
+	making time.Duration // a lease; tests have less
 }
 
 // Name is kata.

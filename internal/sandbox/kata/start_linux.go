@@ -1,6 +1,7 @@
 package kata
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func (b *box) disk() (uint64, error) {
 // newContainer makes the container and the snapshot that is its root, under a lease.
 func (b *box) newContainer(ctx context.Context, img containerd.Image, guest string, device uint64) (containerd.Container, error) {
 	ctx = within(ctx)
-	lease, err := b.client.LeasesService().Create(ctx, leases.WithID(b.container), leases.WithLabels(b.labels()), leases.WithExpiration(making))
+	lease, err := b.client.LeasesService().Create(ctx, leases.WithID(b.container), leases.WithLabels(b.labels()), leases.WithExpiration(cmp.Or(b.provider.making, making)))
 	if err != nil {
 		return nil, fmt.Errorf("making a lease: %w", err)
 	}

@@ -35,13 +35,13 @@ func (c *Containerd) Small(t testing.TB) {
 		c.Up(t)
 	})
 	c.Up(t)
-	c.collectGarbage(t) // containerd 1.6 ends with a nil pointer when its first collection finds the disk full
+	c.CollectGarbage(t) // containerd 1.6 ends with a nil pointer when its first collection finds the disk full
 }
 
 // Fill takes what room there is on the disk, until it is called off.
 func (c *Containerd) Fill(t testing.TB) (free func()) {
 	t.Helper()
-	c.collectGarbage(t) // which would make room later
+	c.CollectGarbage(t) // which would make room later
 	rest := filepath.Join(c.root(), "rest")
 	require.NoError(t, os.Mkdir(rest, 0o700))
 	f, err := os.Create(filepath.Join(rest, "file"))
@@ -60,8 +60,8 @@ func (c *Containerd) Fill(t testing.TB) (free func()) {
 
 func (c *Containerd) root() string { return filepath.Join(c.Dir, "root") }
 
-// collectGarbage returns when containerd has collected once.
-func (c *Containerd) collectGarbage(t testing.TB) {
+// CollectGarbage returns when containerd has collected once.
+func (c *Containerd) CollectGarbage(t testing.TB) {
 	t.Helper()
 	client, err := c.Client()
 	require.NoError(t, err)
