@@ -20,6 +20,7 @@ echo replaced >/etc/hostname
 echo left >/workspace/left && echo left >/workspace/out/left
 probe attribute /opt/tool/version user.joy kept
 (while :; do echo again >/opt/tool/haunted; done) >/dev/null 2>&1 &
+until test -e /opt/tool/haunted; do sleep 0.1; done
 `
 
 func testLayers(t *testing.T, r *room) {
