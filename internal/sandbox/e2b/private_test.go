@@ -54,7 +54,7 @@ func TestPrivateDirectories(t *testing.T) {
 		"its workspace":     {script: `echo x >/workspace/x && mv /workspace/x /workspace/out/`},
 		"the image":         {script: `echo x >/etc/x || echo x >/usr/local/x || echo x >/bin/x`, fails: true},
 		"a file of it":      {script: `echo x >>/etc/passwd`, fails: true},
-		"the worlds":        {script: `ls -A / | grep joy; ls /.joy`, fails: true},
+		"the worlds":        {script: `ls -A / | grep joy || ls /.joy`, fails: true},
 		"joy-guest":         {script: `joy-guest help | grep tools && ! echo x >>/usr/local/bin/joy-guest`},
 		"joy's own names":   {script: `grep localhost /etc/hosts && hostname | grep joy`},
 		"a mount":           {script: `mount -t tmpfs t /tmp`, fails: true},
