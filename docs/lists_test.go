@@ -113,6 +113,10 @@ func TestProtocol(t *testing.T) {
 	require.Equal(t, want, column(rows(t, "guest-protocol.md", "frames"), 0))
 	require.ElementsMatch(t, constants(t, "guestproto/guestproto.go", "Op"), column(rows(t, "guest-protocol.md", "ops"), 0))
 	page := read(t, "guest-protocol.md")
+	number := strconv.Itoa(guestproto.Version)
+	require.Equal(t, "joy-guest "+number+"\n", guestproto.Ready)
+	require.Contains(t, page, "the version is "+number+",")
+	require.Contains(t, page, "`joy-guest "+number+"` and a line feed")
 	for reason := range guestproto.SkipReasons {
 		require.Regexp(t, `\b`+reason+`\b`, page)
 	}

@@ -14,11 +14,11 @@ import (
 )
 
 // Version changes whenever an old guest and a new host would misunderstand each other.
-const Version = 3
+const Version = 4
 
 // Ready is what the guest writes, once, before anything else: it has booted and now waits. No byte of the session has
-// flowed yet, so this is where a memory snapshot may be taken.
-const Ready = "joy-guest 2\n"
+// flowed yet, so this is where a memory snapshot may be taken. Its number is Version.
+const Ready = "joy-guest 4\n"
 
 // DoorPort is where the broker's door listens on 127.0.0.1 inside each world: J-O-Y on a telephone.
 const DoorPort = 569

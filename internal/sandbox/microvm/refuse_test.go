@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/guestproto"
 	"github.com/joystream-ai/joy/internal/image"
 	"github.com/joystream-ai/joy/internal/sandbox"
 )
@@ -28,13 +29,14 @@ func program(t *testing.T, script string) string {
 func TestCreateWithoutAWorkingQEMU(t *testing.T) {
 	p, spec := testProvider(t)
 	p.Accel = "tcg"
+	ready := `printf '` + guestproto.Ready + `' >&3`
 	for name, tc := range map[string]struct{ script, want string }{
 		"ends at once":         {`exit 3`, "exit status 3"},
 		"says why":             {`echo "could not allocate memory" >&2; exit 1`, "could not allocate memory"},
 		"closes the channel":   {`exec 3>&-; sleep 1000`, "EOF"},
 		"says something else":  {`printf 'SeaBIOS' >&3; sleep 1000`, "another protocol"},
-		"is ready, then ends":  {`printf 'joy-guest 1\n' >&3; exit 0`, "is gone"},
-		"is ready, then raves": {`printf 'joy-guest 1\n' >&3; yes >&3`, "is gone"},
+		"is ready, then ends":  {ready + `; head -c 1 <&3 >/dev/null; exit 0`, "the VM is gone"},
+		"is ready, then raves": {ready + `; yes >&3`, "broke the protocol"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := *p
@@ -45,6 +47,7 @@ func TestCreateWithoutAWorkingQEMU(t *testing.T) {
 			defer cancel()
 			_, err := q.Create(ctx, spec)
 			require.ErrorContains(t, err, tc.want)
+			require.Equal(t, strings.Contains(name, "else"), strings.Contains(err.Error(), "another protocol"), "%v", err)
 			require.Equal(t, fault.Platform, fault.KindOf(err))
 			require.NotErrorIs(t, err, sandbox.ErrAlive)
 			if id != "" {
