@@ -67,6 +67,8 @@ func TestSignalEndsRun(t *testing.T) {
 			require.Equal(t, true, only(entries, "sandbox.destroyed")[0].Data["verified"])
 			require.Contains(t, p.stderr.String(), "stopping: ")
 			require.Contains(t, p.stderr.String(), "Error: stopped by ")
+			require.Regexp(t, `(?m)^step \S+ interrupted after `, p.stderr.String())
+			require.NotContains(t, p.stderr.String(), "failure_kind: agent", "a signal is not the agent's failure")
 			require.Empty(t, b.live())
 		})
 	}

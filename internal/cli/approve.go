@@ -46,7 +46,7 @@ func (p *approver) decide(ctx context.Context, ap broker.Approval) (string, erro
 	case err != nil:
 		return "", err
 	case answer != ap.Step:
-		return "", fault.New(fault.Policy, "%s did not approve of it", who())
+		return "", fault.New(fault.Policy, "%s did not approve the call of %s", who(), ap.Action)
 	}
 	return who() + ", typed", nil
 }

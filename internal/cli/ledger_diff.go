@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/fault"
@@ -156,7 +157,7 @@ func (a *app) runDiffLine(b *strings.Builder, d account.Difference) {
 		mark, text, style = "+", diffValue(d.B), &a.out.good
 	}
 	line := "  " + style.Render(mark) + " " + term.Line(name)
-	if long := len(text) > 100; long && d.In == "both" {
+	if long := len(text) > 100 || a.out.tty && ansi.StringWidth(line+"  "+text) > a.out.width; long && d.In == "both" {
 		b.WriteString(line + "\n      A " + diffValue(d.A) + "\n      B " + diffValue(d.B) + "\n")
 		return
 	}

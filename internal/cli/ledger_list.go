@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/ledger/account"
+	"github.com/joystream-ai/joy/internal/runner"
 	"github.com/joystream-ai/joy/internal/state"
 )
 
@@ -26,6 +27,8 @@ type runJSON struct {
 	Line    int    `json:"line,omitempty"`
 	Problem string `json:"problem,omitempty"`
 	Since   string `json:"since,omitempty"` // what joy removed of the run after its end, and who asked for it
+
+	live bool // it has no outcome yet
 }
 
 // listOptions choose runs. The zero value takes all.
@@ -161,20 +164,29 @@ func (a *app) ledgerList(opts listOptions) error {
 			Runs   []runJSON `json:"runs"`
 		}{"joy.ledger-list/1", list})
 	}
-	t := a.out.newTable("RUN", "AGENT", "STARTED", "TOOK", "OUTCOME", "ENTRIES", "LEDGER")
+	return a.printRuns(list)
+}
+
+// printRuns has first what a narrow terminal must not cut off.
+func (a *app) printRuns(list []runJSON) error {
+	t := a.out.newTable("RUN", "OUTCOME", "LEDGER", "TOOK", "AGENT", "STARTED (UTC)", "ENTRIES")
 	for _, r := range list {
 		outcome := r.Outcome
-		if r.Failure != "" {
+		switch {
+		case r.live && outcome == "":
+			outcome = "going on"
+		case r.Failure != "" && outcome != runner.Interrupted: // a person's Ctrl-C is nobody's failure
 			outcome += " (" + r.Failure + ")"
 		}
-		cells := plain(r.Run, r.Agent, r.Started, "", outcome, strconv.FormatInt(r.Entries, 10), r.Ledger)
+		cells := plain(r.Run, outcome, r.Ledger, "", r.Agent, "", strconv.FormatInt(r.Entries, 10))
 		if r.Since != "" {
-			cells[6].text += ", " + strings.Join(strings.Fields(r.Since)[:4], " ") // bodies removed on DATE
+			cells[2].text += ", " + strings.Join(strings.Fields(r.Since)[:4], " ") // bodies removed on DATE
 		}
 		if r.Entries > 0 {
-			cells[3].text = (time.Duration(r.MS) * time.Millisecond).String()
+			cells[3].text = short(time.Duration(r.MS) * time.Millisecond)
+			cells[5].text = strings.Replace(r.Started[:len(time.DateTime)], "T", " ", 1)
 		}
-		cells[4].style, cells[6].style = a.outcomeStyle(r.Outcome), a.outcomeStyle(r.Ledger)
+		cells[1].style, cells[2].style = a.outcomeStyle(outcome), a.outcomeStyle(r.Ledger)
 		t.row(cells...)
 	}
 	return t.print()
@@ -185,7 +197,7 @@ func (a *app) outcomeStyle(outcome string) *lipgloss.Style {
 	switch outcome {
 	case "succeeded", "complete":
 		return &a.out.good
-	case "interrupted", "incomplete", unsealed:
+	case "interrupted", "incomplete", "going on", unsealed:
 		return &a.out.warn
 	}
 	return &a.out.fail

@@ -41,6 +41,7 @@ func (a *app) summarize(run state.Run) (runJSON, error) {
 	if v.State == verify.Broken {
 		r.Outcome, r.Failure = "", ""
 	}
+	r.live = v.State == verify.Incomplete && a.stillRuns(filepath.Join(run.Dir, ledgerFile))
 	if v.State == verify.Incomplete && v.Finished && !v.Sealed {
 		r.Ledger = unsealed
 	}

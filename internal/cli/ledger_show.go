@@ -171,10 +171,19 @@ func (a *app) ledgerShow(ctx context.Context, args []string, opts showOptions) e
 		a.say("next: %s", a.err.bold.Render(strings.TrimSpace("joy ledger explain "+term.Line(firstArg(args)))))
 	}
 	if rep.State == verify.Incomplete {
-		a.warn("the ledger is incomplete: %s", rep.Problem)
+		a.sayIncomplete(shown, rep.Problem)
 		return nil
 	}
 	return ledgerFault(shown, rep)
+}
+
+// sayIncomplete says why there is no end to show: a run that goes on has none yet.
+func (a *app) sayIncomplete(shown, problem string) {
+	if a.stillRuns(shown) {
+		a.say("the run is still going on: with --follow, the rest is shown as it comes")
+		return
+	}
+	a.warn("the ledger is incomplete: %s", problem)
 }
 
 // errUnread ends the reading of a ledger for somebody who went away, as head does.
@@ -213,7 +222,7 @@ func (a *app) showQuickly(f *os.File, shown string, view *ledgerView) error {
 	case err != nil:
 		return fault.Wrap(fault.Platform, err, "read ledger").At(shown, 0, 0)
 	case last != "run.finished" && last != "run.sealed":
-		a.warn("the ledger is incomplete: there is no run.finished at its end")
+		a.sayIncomplete(shown, "there is no run.finished at its end")
 	}
 	a.say("the ledger is large: the entries shown hold; joy ledger verify checks the rest")
 	return nil

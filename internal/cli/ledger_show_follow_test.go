@@ -83,6 +83,28 @@ func TestFollowEndsWithTheRun(t *testing.T) {
 	require.Equal(t, 0, <-code)
 }
 
+// TestShowOfARunThatGoesOn holds that a run is not called cut off while it goes on, and is once its joy is gone.
+func TestShowOfARunThatGoesOn(t *testing.T) {
+	_, env, w, ends := liveRun(t)
+	appendTo(t, w, ledger.RunStarted, "", ledger.Data{"agent": "weekly"})
+	joy := func(args ...string) (string, string) {
+		var stdout, stderr strings.Builder
+		env.Stdout, env.Stderr = &stdout, &stderr
+		require.Equal(t, 0, Main(t.Context(), args, env))
+		return stdout.String(), stderr.String()
+	}
+	_, said := joy("ledger", "show")
+	require.Contains(t, said, "still going on")
+	require.NotContains(t, said, "incomplete")
+	list, _ := joy("ledger", "list")
+	require.Regexp(t, followed+`  going on  incomplete  0 ms  weekly  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  1\n`, list)
+	ends()
+	_, said = joy("ledger", "show")
+	require.Contains(t, said, "warning: the ledger is incomplete: there is no run.finished")
+	list, _ = joy("ledger", "list")
+	require.NotContains(t, list, "going on")
+}
+
 func TestFollowARunWhoseJoyDied(t *testing.T) {
 	_, env, w, ends := liveRun(t)
 	appendTo(t, w, ledger.RunStarted, "", ledger.Data{"agent": "weekly"})

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -28,16 +29,19 @@ func (a *app) sayOutcome(rec *record, out runner.Outcome) {
 			a.sayFailure(s, out.Status == runner.Interrupted)
 		}
 	}
-	if f := out.Failure; f != nil && f.Step == "" {
+	if f := out.Failure; f != nil && f.Step == "" && !errors.Is(f.Err, runner.ErrInterrupted) {
 		a.tell("%s %s (failure_kind: %s)", a.err.fail.Render("run failed:"), term.Line(f.Err.Error()), f.Kind)
 		a.sayHints(f.Err)
 	}
 	if a.quiet {
 		return
 	}
-	status := a.err.good.Render(out.Status)
-	if out.Status != runner.Succeeded {
-		status = a.err.fail.Render(out.Status)
+	status := a.err.fail.Render(out.Status)
+	switch out.Status {
+	case runner.Succeeded:
+		status = a.err.good.Render(out.Status)
+	case runner.Interrupted:
+		status = a.err.warn.Render(out.Status)
 	}
 	a.tell("run %s %s in %s: %s", rec.run.ID, status, short(out.Duration), stepCounts(out.Steps))
 	a.sayArtifacts(out.Steps)
@@ -82,8 +86,12 @@ func (a *app) sayArtifacts(steps []runner.StepOutcome) {
 
 func (a *app) sayFailure(s runner.StepOutcome, interrupted bool) {
 	f := s.Failure
-	a.tell("%s %s", a.err.fail.Render("step "+s.ID+" failed:"), term.Line(f.Err.Error()))
-	a.tell("  %safter %s, failure_kind: %s", exitText(s, interrupted), short(s.Duration), f.Kind)
+	if errors.Is(f.Err, runner.ErrInterrupted) {
+		a.tell("%s after %s", a.err.warn.Render("step "+s.ID+" interrupted"), short(s.Duration))
+	} else {
+		a.tell("%s %s", a.err.fail.Render("step "+s.ID+" failed:"), term.Line(f.Err.Error()))
+		a.tell("  %safter %s, failure_kind: %s", exitText(s, interrupted), short(s.Duration), f.Kind)
+	}
 	a.sayHints(f.Err)
 	for _, line := range lastLines(s.Tail, tailLines) {
 		a.tell("  %s %s", a.err.dim.Render("|"), a.cut(term.Line(line), 4))

@@ -140,6 +140,9 @@ func (r *record) execute(ctx context.Context, a *app, e execution) runner.Outcom
 	skip, skipCollect := context.WithCancel(context.Background())
 	defer skipCollect()
 	defer context.AfterFunc(ctx, func() {
+		if a.err.tty {
+			a.say("") // the terminal has shown the key
+		}
 		a.say("stopping: collecting what is there and destroying the VM (Ctrl-C again to skip artifact collection)")
 	})()
 	go func() {

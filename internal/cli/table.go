@@ -111,8 +111,8 @@ func (t *table) line(row []cell) string {
 			b.WriteString(strings.Repeat(" ", t.widths[i]-columns(c.text)+2))
 		}
 	}
-	if wrapped, ok := t.wrapped(row, b.String()); ok {
-		return wrapped
+	if text, ok := t.wrapped(row, b.String()); ok {
+		return text
 	}
 	line := strings.TrimRight(b.String(), " ")
 	if t.ui.tty && len(line) > t.ui.width {
@@ -142,11 +142,27 @@ func (t *table) wrapped(row []cell, line string) (text string, ok bool) {
 	if room < wrapColumns {
 		return "", false
 	}
-	parts := strings.Split(ansi.Wrap(last.text, room, ""), "\n")
+	return strings.TrimSuffix(line, last.text) + wrapped(last.text, before, room), true
+}
+
+// wrapped is text on at most wrapLines lines of room columns, each but the first behind before columns.
+func wrapped(text string, before, room int) string {
+	parts := strings.Split(ansi.Wrap(text, room, ""), "\n")
 	if len(parts) > wrapLines {
 		parts = parts[:wrapLines]
 		parts[wrapLines-1] = ansi.Truncate(parts[wrapLines-1], room-1, "") + "…"
 	}
-	lead := strings.TrimSuffix(line, last.text)
-	return lead + strings.Join(parts, "\n"+strings.Repeat(" ", before)), true
+	return strings.Join(parts, "\n"+strings.Repeat(" ", before))
+}
+
+// fitted is the end of a line, from column before on: on a terminal it is cut at the edge, or wraps as a table's last cell does.
+func (u *ui) fitted(text string, before int, wraps bool) string {
+	room := u.width - before
+	switch {
+	case !u.tty || ansi.StringWidth(text) <= room:
+		return text
+	case wraps && room >= wrapColumns:
+		return wrapped(text, before, room)
+	}
+	return ansi.Truncate(text, max(room, wrapColumns), "…")
 }

@@ -57,7 +57,7 @@ func phrase(e verify.Entry) string {
 	var words []string
 	first := leads[e.Type]
 	for _, key := range first {
-		if value, ok := e.Data[key]; ok && value != "" {
+		if value, ok := e.Data[key]; ok && value != "" && (key != "to" || value != "host") { // the host itself stands before it
 			words = append(words, leadText(key, value))
 		}
 	}

@@ -29,6 +29,8 @@ func TestPhrase(t *testing.T) {
 		"files without a name": {"artifact.skipped", map[string]any{"name": "", "reason": "the collection ended early", "bytes": int64(0)}, "the collection ended early  0 B"},
 		"its failure":          {"tool.returned", map[string]any{"action": "a.b", "failed": true, "result": map[string]any{"bytes": int64(12)}}, "a.b  failed=true  result=12 B"},
 		"a denied call":        {"tool.denied", map[string]any{"action": "a.b", "reason": "no more", "kind": "policy"}, "a.b  no more  kind=policy"},
+		"a denied host":        {"egress.denied", map[string]any{"host": "x.org:443", "to": "host", "reason": "not granted"}, "x.org:443  not granted"},
+		"a denied request":     {"egress.denied", map[string]any{"to": "joy", "reason": "no token"}, "joy  no token"},
 		"a changed tool":       {"tool.drifted", map[string]any{"action": "a.b", "pinned": digest}, "a.b  pinned=0123456789ab…"},
 		"a person's yes":       {"approval.granted", map[string]any{"action": "a.b", "by": "ann@host, typed", "digest": digest}, "a.b  ann@host, typed"},
 		"a tunnel":             {"egress.closed", map[string]any{"host": "x.org", "up": int64(512), "down": int64(1536), "ms": int64(20)}, "x.org  down=1.5 KiB  20ms  up=512 B"},

@@ -141,20 +141,27 @@ const stepColumns = 12
 
 // line prints an entry of a run that goes on.
 func (v *ledgerView) line(e verify.Entry) error {
+	_, err := io.WriteString(v.app.out, v.watchedLine(e, e.Time.In(v.opts.zone), stepColumns, phrase(e)))
+	return err
+}
+
+// typeColumns is the width of the types in such a view. A longer one moves what is behind it.
+const typeColumns = 17
+
+// watchedLine is an entry that is printed by itself: cut at the terminal's edge, unless a reviewer looks for it.
+func (v *ledgerView) watchedLine(e verify.Entry, t time.Time, stepColumns int, text string) string {
 	out := v.app.out
-	what := fmt.Sprintf("%-17s", strings.ReplaceAll(e.Type, ".", " "))
-	if s := v.style(e); s != nil {
-		what = s.Render(what)
-	}
+	clock := t.Format("15:04:05")
 	step := ansi.Truncate(term.Line(e.Step), stepColumns, "…")
 	step += strings.Repeat(" ", stepColumns-ansi.StringWidth(step))
-	clock := e.Time.In(v.opts.zone).Format("15:04:05")
-	text := term.Line(phrase(e))
-	if out.tty {
-		text = ansi.Truncate(text, max(out.width-len(clock)-stepColumns-17-6, 20), "…")
+	what := fmt.Sprintf("%-*s", typeColumns, strings.ReplaceAll(e.Type, ".", " "))
+	before := len(clock) + 2 + stepColumns + 2 + len(what) + 2
+	style := v.style(e)
+	if style != nil {
+		what = style.Render(what)
 	}
-	_, err := io.WriteString(out, strings.TrimRight(out.dim.Render(clock)+"  "+step+"  "+what+"  "+text, " ")+"\n")
-	return err
+	text = out.fitted(term.Line(text), before, style != nil) // a reason that is cut off is none
+	return strings.TrimRight(out.dim.Render(clock)+"  "+step+"  "+what+"  "+text, " ") + "\n"
 }
 
 // style marks what a reviewer looks for: what was refused, lost, withheld or failed.

@@ -2,17 +2,14 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
 	"github.com/joystream-ai/joy/internal/plan"
-	"github.com/joystream-ai/joy/internal/term"
 )
 
 // liveView renders the ledger for a person while the run goes on: a line an entry, cut to the terminal's width.
@@ -53,22 +50,14 @@ func (v *liveView) Write(b []byte) (int, error) {
 var hidden = map[string]bool{"token.issued": true, "token.revoked": true, "sandbox.requested": true, "run.waiting": true, "model.requested": true}
 
 // unwatched are members that nobody compares while a run goes on.
-var unwatched = []string{"confinement", "guest", "id", "image", "joy", "output", "plan", "sha256", "trigger", "verified"}
+var unwatched = []string{"confinement", "guest", "id", "image", "joy", "output", "plan", "sha256", "verified"}
 
 func (v *liveView) print(e verify.Entry) error {
 	if hidden[e.Type] {
 		return nil
 	}
 	out := v.app.out
-	what := fmt.Sprintf("%-17s", strings.ReplaceAll(e.Type, ".", " "))
-	if s := v.style.style(e); s != nil {
-		what = s.Render(what)
-	}
-	head := e.Time.UTC().Format("15:04:05")
-	step := ansi.Truncate(term.Line(e.Step), v.step, "…")
-	step += strings.Repeat(" ", v.step-ansi.StringWidth(step))
-	room := out.width - len(head) - v.step - 17 - 6
-	_, err := fmt.Fprintf(out, "%s  %s  %s  %s\n", out.dim.Render(head), step, what, ansi.Truncate(term.Line(watched(e)), max(room, 20), "…"))
+	_, err := io.WriteString(out, v.style.watchedLine(e, e.Time.UTC(), v.step, watched(e)))
 	return err
 }
 
@@ -82,6 +71,9 @@ func watched(e verify.Entry) string {
 	}
 	if _, seq := data["command"].(int64); seq {
 		delete(data, "command")
+	}
+	if data["trigger"] == "manual" { // a replay or an exercise is said: its calls reach nobody
+		delete(data, "trigger")
 	}
 	e.Data = data
 	return phrase(e)

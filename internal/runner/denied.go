@@ -56,7 +56,7 @@ func (r *run) breached(end context.CancelCauseFunc) func(error) {
 // for an answer. A failure that is not the script's own stays what it is.
 func (r *run) denied(s plan.Step, f *Failure) *Failure {
 	d := r.Broker.Denied(s.ID)
-	if d.Calls == 0 || f != nil && (f.Kind != fault.Agent || f.Timeout || errors.Is(f.Err, errInterrupted)) {
+	if d.Calls == 0 || f != nil && (f.Kind != fault.Agent || f.Timeout || errors.Is(f.Err, ErrInterrupted)) {
 		return f
 	}
 	err := d.First

@@ -59,7 +59,7 @@ func (r *run) unfinished(cause error) {
 	case errors.Is(cause, errLimit):
 		r.failure = r.limitFailure()
 	case interrupted(cause):
-		r.failure = &Failure{Kind: fault.Agent, Err: errInterrupted}
+		r.failure = &Failure{Kind: fault.Agent, Err: ErrInterrupted}
 	}
 }
 

@@ -21,8 +21,8 @@ var (
 	errUnrecorded = errors.New("the run cannot be recorded any more")
 )
 
-// errInterrupted is the failure of what the caller has ended.
-var errInterrupted = errors.New("interrupted")
+// ErrInterrupted is the failure of what the caller has ended. Its kind says nothing: no code and no answer was at fault.
+var ErrInterrupted = errors.New("interrupted")
 
 // run is the state of one run. Only the goroutine of execute changes it; a step gets the results of its predecessors,
 // which have ended, and sends its own.

@@ -147,7 +147,7 @@ func (r *run) failureOf(ctx context.Context, s plan.Step, err error) *Failure {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return &Failure{Kind: fault.Agent, Timeout: true, Err: fmt.Errorf("the step took longer than %s", s.Timeout)}
 	case ctx.Err() != nil:
-		return &Failure{Kind: fault.Agent, Err: errInterrupted}
+		return &Failure{Kind: fault.Agent, Err: ErrInterrupted}
 	}
 	return ofFault(err)
 }

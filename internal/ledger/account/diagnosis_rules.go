@@ -65,7 +65,8 @@ func wasDenied(c *Case, d *Diagnosis, failure verify.Entry) bool {
 		return false
 	}
 	action := e.String("action")
-	if no := c.find(d.Step, "approval.denied", nil); no != nil {
+	no := c.find(d.Step, "approval.denied", func(e verify.Entry) bool { return e.String("action") == action })
+	if no != nil {
 		c.show(d, *no)
 	}
 	c.show(d, *e)
@@ -77,6 +78,10 @@ func wasDenied(c *Case, d *Diagnosis, failure verify.Entry) bool {
 	case kind == "input":
 		d.Category = Spec
 		d.say("high", "the step called "+action+" with arguments that the tool does not take", "correct the arguments that the skill gives to "+action)
+	case kind == "policy" && no != nil:
+		d.Category = Spec
+		d.say("high", "the call of "+action+" needs an approval, and was refused: "+no.String("reason"),
+			"run again and approve it, or keep the step from calling it")
 	case kind == "policy":
 		d.Category = Spec
 		d.say("high", "the step called "+action+", which its plan does not let it: "+e.String("reason"),
