@@ -19,6 +19,13 @@ type text struct {
 	Head, Tail string
 	Left       string // how much between them is not shown; "" for none
 	Problem    string // why nothing is shown, or what is wrong with what is
+	Of         string // what it is the text of, for who comes to it by the keyboard
+}
+
+// Named is a text that says what it is of.
+func (t text) Named(of string) text {
+	t.Of = of
+	return t
 }
 
 // room is what a page may still take.

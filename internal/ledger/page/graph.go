@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/joystream-ai/joy/internal/plan"
 )
@@ -83,6 +84,9 @@ func (v *view) node(s plan.Step, x, y int) node {
 		X: x, Y: y, TextX: x + 14, Line1: y + 23, Line2: y + 41, BoxW: boxWidth, BoxH: boxHeight, VM: s.NeedsVM(),
 		Name: short(line(s.ID), boxRunes), Caption: short(line(s.Kind+" "+what), captionRunes), Class: "none",
 		Tooltip: line(s.ID) + ": " + line(s.Kind+" "+what), MarkX: x + boxWidth - 14, MY: y + 19,
+	}
+	if len(s.Needs) > 0 {
+		n.Tooltip += ", after " + line(strings.Join(s.Needs, ", "))
 	}
 	if st := v.p.byID[s.ID]; st != nil {
 		state := v.status(st)

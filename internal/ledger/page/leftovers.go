@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"net"
 	"slices"
 	"strconv"
 
@@ -60,6 +61,8 @@ func (h *hosts) add(e verify.Entry) {
 		}
 		if n, ok := e.Int("port"); ok {
 			key.port = strconv.FormatInt(n, 10)
+		} else if name, port, err := net.SplitHostPort(key.name); err == nil { // a request that was denied has both in one
+			key.name, key.port = name, port
 		}
 		row := h.by[key]
 		if row == nil {

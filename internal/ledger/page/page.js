@@ -12,6 +12,7 @@
   const texts = new Map();
   const bad = ["fail", "warn", "unknown"];
   let show = "";
+  let open = false;
 
   const textOf = (item) => {
     if (!texts.has(item)) texts.set(item, item.textContent.toLowerCase());
@@ -48,20 +49,25 @@
     });
   }
   expand.addEventListener("click", () => {
-    const open = expand.getAttribute("aria-pressed") !== "true";
+    open = !open;
     for (const part of folded()) part.open = open;
-    expand.setAttribute("aria-pressed", String(open));
     expand.textContent = open ? "Collapse all" : "Expand all";
   });
 
+  // A link leads to its target whatever is folded or was left out by a filter.
   const toTarget = () => {
     const target = document.getElementById(location.hash.slice(1));
-    if (target && target.classList.contains("item")) {
-      target.open = true;
-      target.hidden = false;
+    if (!target) return;
+    if (target.closest("[hidden]")) {
+      find.value = "";
+      kinds[0].click();
     }
+    if (target.classList.contains("item")) target.open = true;
+    target.scrollIntoView();
   };
   addEventListener("hashchange", toTarget);
+  // A box of the graph that is partly out of sight is not brought in by every browser.
+  document.querySelector(".graph")?.parentElement.addEventListener("focusin", (event) => event.target.scrollIntoView({ block: "nearest", inline: "nearest" }));
   addEventListener("beforeprint", () => {
     for (const part of folded()) part.open = true;
   });

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -21,6 +22,7 @@ type row struct {
 	Href  string // of the step; "" for none
 	Class string
 	Note  string // in words, for who does not see the bars
+	When  string // where its bars are, in words
 	Took  string
 	Bars  []drawn
 	Ticks []string // where something was denied, in percent
@@ -49,6 +51,12 @@ type scale struct{ from, length int64 }
 
 func (s scale) at(ms int64) float64 {
 	return float64(min(max(ms-s.from, 0), s.length)) * 100 / float64(s.length)
+}
+
+// words tell when something began and ended, for who does not see where its bar is.
+func (s scale) words(b bar) string {
+	at := func(ms int64) string { return took(time.Duration(max(ms-s.from, 0)) * time.Millisecond) }
+	return fmt.Sprintf("from %s to %s", at(b.from), at(b.to))
 }
 
 func percent(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) + "%" }
@@ -123,6 +131,7 @@ func (v *view) timeline() timeline {
 		r := row{Name: "Waiting for room", Class: "waits", Note: "for a VM"}
 		for _, b := range s.merged(waits) {
 			r.Bars = append(r.Bars, s.draw(b, "wait", "whole", "waiting"))
+			r.When = strings.TrimPrefix(r.When+", "+s.words(b), ", ")
 		}
 		t.Rows = append(t.Rows, r)
 	}
@@ -168,7 +177,7 @@ func (v *view) lifeOf(m *machine, s scale) row {
 		r.Bars = append(r.Bars, s.draw(span(up.Time, alive.Time, level), "alive", "whole", "alive"))
 		r.Note = fmt.Sprintf("boot %s; %s", took(up.Time.Sub(m.requested.Time)), r.Note)
 	}
-	r.Took = took(gone.Time.Sub(m.requested.Time))
+	r.Took, r.When = took(gone.Time.Sub(m.requested.Time)), s.words(span(m.requested.Time, gone.Time, ""))
 	return r
 }
 
@@ -181,8 +190,9 @@ func (v *view) rowOf(st *step, s scale) row {
 		if st.end != nil {
 			end = st.end.Time
 		}
-		r.Bars = append(r.Bars, s.draw(span(st.start.Time, end, ""), "step", "whole", r.Name))
-		r.Took = lasted(*st.start, st.end)
+		whole := span(st.start.Time, end, "")
+		r.Bars = append(r.Bars, s.draw(whole, "step", "whole", r.Name))
+		r.Took, r.When = lasted(*st.start, st.end), s.words(whole)
 	case st.id != "":
 		r.Took = "–"
 	}

@@ -149,6 +149,9 @@ func (v *view) head() headView {
 	if f := p.finished; f != nil {
 		h.Kind, h.Error, h.FailedStep = line(f.String("failure_kind")), line(f.String("error")), line(f.String("step"))
 		h.KindMeans = kinds[h.Kind]
+		if f.String("outcome") == "interrupted" { // neither code nor answer was at fault, and Why tells the rest
+			h.Kind, h.KindMeans, h.Error = "", "", ""
+		}
 		h.Took = lasted(p.first, f)
 	}
 	if h.Outcome.Class != "ok" && v.rec.Verdict.State != verify.Broken && v.rec.Why.RootCause != "" {
