@@ -38,6 +38,17 @@ func TestShapesAreReplaced(t *testing.T) {
 	}
 }
 
+// Both passwords of a line are replaced, not the last alone.
+func TestEveryShapeOfALineIsReplaced(t *testing.T) {
+	text := "curl -u joe:swordfish7 x && curl -u ann:codw4llop y\n"
+	want := "curl -u [REDACTED:curl-auth-user] x && curl -u [REDACTED:curl-auth-user] y\n"
+	for n := 1; n < len(text)+1; n++ {
+		got, hits := stream(t, secret.NewScrubber(), text, n)
+		require.Equal(t, want, got, "chunks of %d", n)
+		require.Len(t, hits, 2, "chunks of %d", n)
+	}
+}
+
 // Whoever is told of a value finds it under its own name, also where a rule would take it.
 func TestAKnownValueIsNoShape(t *testing.T) {
 	s := secret.NewScrubber()

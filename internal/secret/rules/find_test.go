@@ -111,6 +111,7 @@ func FuzzFind(f *testing.F) {
 		f.Add(s.text()+s.text(), uint64(i))
 	}
 	f.Add("key=key=key=key=\\\n=key curl \\\n -u a:bcd \x00 ey0.ey1.", uint64(3))
+	f.Add("curl -u joe:swordfish x; curl -u curl:\"ann: -u b:cdefgh\" -H 'Authorization: abcdefgh1'", uint64(1))
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		text = strings.Repeat(text, 1+int(seed%3))
 		want := whole(text)

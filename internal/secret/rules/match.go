@@ -60,6 +60,11 @@ func (s *Set) match(r *rule, text []byte, at, hi int) (Span, bool) {
 	}
 	start, end := r.secret(text, loc)
 	begin := loc[0]
+	if r.command != nil {
+		if begin = r.commandBefore(text, at); begin < 0 {
+			return Span{}, false
+		}
+	}
 	for r.run && begin > 0 && at-begin < maxRun && named(text[begin-1]) {
 		begin--
 	}

@@ -40,12 +40,13 @@ type rule struct {
 	group    int     // of the secret; 0: the first that is not empty
 	entropy  float64 // bits a byte that a secret must exceed
 	keywords [][]byte
-	literals []string // lower case: where to look
-	anchored bool     // a match begins with one of literals, which is not so when they are keywords
-	run      bool     // an optional run of name characters before it belongs to the match
-	assigned bool     // an assignment follows the literal
-	over     bool     // a match may go over lines
-	most     int      // bytes of a match, from its literal on, or around it
+	literals []string   // lower case: where to look
+	anchored bool       // a match begins with one of literals, which is not so when they are keywords
+	run      bool       // an optional run of name characters before it belongs to the match
+	assigned bool       // an assignment follows the literal
+	over     bool       // a match may go over lines
+	most     int        // bytes of a match, from its literal on, or around it
+	command  expression // what must stand before it; nil: nothing must
 	allowed  []allowlist
 }
 
@@ -60,6 +61,7 @@ func readRule(t ruleText) (*rule, error) {
 			text, r.run = after+rest, true
 		}
 	}
+	text = r.cutGap(text)
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
