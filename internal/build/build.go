@@ -9,12 +9,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"sync"
 
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/skill"
 )
@@ -78,7 +78,7 @@ type Result struct {
 func Build(ctx context.Context, o Options) (*Result, error) {
 	fsys := o.FS
 	if fsys == nil {
-		root, err := os.OpenRoot(o.Dir)
+		root, err := ordinary.OpenRoot(o.Dir)
 		if err != nil {
 			return nil, fault.Wrap(fault.Input, err, "open the project")
 		}

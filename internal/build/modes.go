@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/joystream-ai/joy/internal/digest"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // gitModes is what git's index records, for a host whose file system has no executable bit. The index is read as a
@@ -47,7 +48,7 @@ func indexOf(git string) string {
 	if !info.Mode().IsRegular() || info.Size() > maxPointer { // opening a pipe would hold joy until somebody writes
 		return ""
 	}
-	text, _ := os.ReadFile(git)
+	text, _ := ordinary.Read(git, maxPointer)
 	to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 	if !ok {
 		return ""
@@ -63,7 +64,7 @@ func gitModesAt(root, dir, index string) gitModes {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > digest.MaxIndex {
 		return gitModes{}
 	}
-	data, err := os.ReadFile(index)
+	data, err := ordinary.Read(index, digest.MaxIndex)
 	if err != nil {
 		return gitModes{}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/policy"
 	"github.com/joystream-ai/joy/internal/skill"
@@ -118,7 +119,7 @@ func (b *builder) readFile(name string, limit int64) ([]byte, error) {
 }
 
 func (b *builder) hasSkill(dir string) bool {
-	entries, err := fs.ReadDir(b.fsys, dir)
+	entries, err := ordinary.ReadDir(b.fsys, dir)
 	if err != nil {
 		return false
 	}

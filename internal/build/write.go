@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/joystream-ai/joy/internal/ordinary"
+	"github.com/joystream-ai/joy/internal/plan"
 )
 
 // WriteLock puts data at path and says whether that changed anything. A file with the same bytes is left as it is, its
@@ -21,7 +24,7 @@ func WriteLock(path string, data []byte) (changed bool, err error) {
 	case !info.Mode().IsRegular():
 		return false, fmt.Errorf("write the lock: %s is not a regular file", path)
 	case info.Size() == int64(len(data)): // what is there may be of any size, and is read only when it can be the same
-		old, err := os.ReadFile(path)
+		old, err := ordinary.Read(path, plan.MaxBytes)
 		if err == nil && bytes.Equal(old, data) {
 			return false, nil
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/artifact"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // writeArtifacts writes each of list below out. When one of the files is there already nothing is written.
@@ -17,7 +18,7 @@ func (a *app) writeArtifacts(store *artifact.Store, run string, list []chosenArt
 	if err := os.MkdirAll(a.abs(out), 0o700); err != nil {
 		return fault.Wrap(fault.Input, err, "make the directory")
 	}
-	root, err := os.OpenRoot(a.abs(out))
+	root, err := ordinary.OpenRoot(a.abs(out))
 	if err != nil {
 		return fault.Wrap(fault.Input, err, "open the directory")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 )
 
@@ -153,7 +154,7 @@ func (a *app) build(ctx context.Context, arg string, o buildOptions) error {
 // oldPlan is the plan whose outside pins a build keeps. A lock that cannot be read keeps none, and a person hears it:
 // the build is the very command that mends it.
 func (a *app) oldPlan(p project) *plan.Plan {
-	data, err := readCapped(p.lockPath, plan.MaxBytes)
+	data, err := ordinary.Read(p.lockPath, plan.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -169,7 +170,7 @@ func (a *app) oldPlan(p project) *plan.Plan {
 
 // pinsOf is the plan in the lock, when there is one that can be read: what is pinned can be checked against.
 func pinsOf(p project) *plan.Plan {
-	data, err := readCapped(p.lockPath, plan.MaxBytes)
+	data, err := ordinary.Read(p.lockPath, plan.MaxBytes)
 	if err != nil {
 		return nil
 	}

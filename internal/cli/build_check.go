@@ -11,6 +11,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/term"
 )
@@ -72,7 +73,7 @@ func (a *app) buildCheck(ctx context.Context, arg string, o buildOptions) error 
 
 // compareLock builds and compares. Errors have their places as the person at the terminal knows them.
 func (a *app) compareLock(ctx context.Context, p project, arg string, strict bool) (*build.Report, error) {
-	lock, err := readCapped(p.lockPath, plan.MaxBytes)
+	lock, err := ordinary.Read(p.lockPath, plan.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		e := fault.New(fault.Drift, "there is no %s", p.lockName).At(p.lockName, 0, 0).WithHint("%s", strings.TrimSpace("joy build "+arg))
 		e.Code = "JOY-NO-LOCK"

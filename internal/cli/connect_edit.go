@@ -12,6 +12,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/trust"
 )
 
@@ -34,7 +35,7 @@ func (a *app) openSpec() (*specText, error) {
 		return nil, fault.New(fault.Input, "it is not an ordinary file").At(trust.SpecName, 0, 0)
 	}
 	t := &specText{path: path, mode: info.Mode().Perm()}
-	if t.data, err = readCapped(path, agent.MaxBytes); err != nil {
+	if t.data, err = ordinary.Read(path, agent.MaxBytes); err != nil {
 		return nil, fault.Wrap(fault.Input, err, "read joy.yaml")
 	}
 	t.spec, err = agent.Parse(t.data, trust.SpecName)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/runner"
 )
@@ -44,17 +45,8 @@ func placeName(input, base string, p *plan.Plan) string {
 	return plain
 }
 
-// openInput opens a file that is given to a run. It looks before it opens: a pipe would hold joy until somebody writes.
-func (a *app) openInput(path string) (*os.File, error) {
-	info, err := os.Stat(a.abs(path))
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not an ordinary file", path)
-	}
-	return os.Open(a.abs(path))
-}
+// openInput opens a file that is given to a run.
+func (a *app) openInput(path string) (*os.File, error) { return ordinary.Open(a.abs(path)) }
 
 // takeFile judges a file and has it kept. What is kept is what was judged, or nothing.
 func (a *app) takeFile(name, path string, take taking) (runner.FileInput, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/state"
 )
 
@@ -68,23 +69,19 @@ func (a *app) namesFile(ref string) bool {
 
 // openRunLedger opens a run's ledger without following a link out of its directory or in it.
 func openRunLedger(run state.Run) (*os.File, error) {
-	root, err := os.OpenRoot(run.Dir)
+	root, err := ordinary.OpenRoot(run.Dir)
 	if err != nil {
 		return nil, fault.Wrap(fault.Platform, err, "open run")
 	}
 	defer root.Close()
-	info, err := root.Lstat(ledgerFile)
+	f, err := ordinary.OpenHere(root, ledgerFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.Ledger, "run %s has no ledger", run.ID).At(run.Dir, 0, 0)
+	case errors.Is(err, ordinary.Err):
+		return nil, fault.New(fault.Ledger, "the ledger of run %s is not a regular file", run.ID).At(filepath.Join(run.Dir, ledgerFile), 0, 0)
 	case err != nil:
-		return nil, fault.Wrap(fault.Platform, err, "open ledger")
-	case !info.Mode().IsRegular():
-		return nil, fault.New(fault.Ledger, "the ledger of run %s is not a regular file", run.ID).At(run.Dir, 0, 0)
-	}
-	f, err := root.Open(ledgerFile)
-	if err != nil {
-		return nil, fault.Wrap(fault.Platform, err, "open ledger")
+		return nil, fault.Wrap(fault.Platform, err, "open ledger").At(filepath.Join(run.Dir, ledgerFile), 0, 0)
 	}
 	return f, nil
 }

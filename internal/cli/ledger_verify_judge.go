@@ -14,6 +14,7 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
 	"github.com/joystream-ai/joy/internal/notekey"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/state"
 )
 
@@ -127,7 +128,7 @@ func (a *app) readSeal(dir, path string) ([]byte, error) {
 	if given {
 		file = a.abs(path)
 	}
-	data, err := readCapped(file, verify.MaxSeal)
+	data, err := ordinary.Read(file, verify.MaxSeal)
 	if errors.Is(err, fs.ErrNotExist) && !given {
 		return nil, nil
 	}
@@ -172,7 +173,7 @@ func (a *app) ownPublicKey(workspace string) string {
 func (a *app) verifyKeys(given []string) (workspaces, witnesses []string, err error) {
 	for _, text := range given {
 		if a.isPath(text) {
-			data, err := readCapped(a.abs(text), verify.MaxSeal)
+			data, err := ordinary.Read(a.abs(text), verify.MaxSeal)
 			if err != nil {
 				return nil, nil, fault.Wrap(fault.Input, err, "read the key").At(text, 0, 0)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/term"
 )
 
@@ -25,7 +26,7 @@ func (a *app) readProof(arg string) (*verify.Proof, error) {
 	if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(arg, ".json") {
 		return nil, nil // what is no proof is tried as a ledger
 	}
-	data, err := readCapped(a.abs(arg), maxProof)
+	data, err := ordinary.Read(a.abs(arg), maxProof)
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "read the proof").At(arg, 0, 0)
 	}

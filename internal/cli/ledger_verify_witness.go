@@ -10,6 +10,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger/verify"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // maxWitnessed is the largest file of a witness's answers that is read: a start and an end, at the most they may have.
@@ -21,7 +22,7 @@ func (v *verdict) heldByWitness(dir string, keys []string) error {
 	if v.State == verify.Broken {
 		return nil
 	}
-	data, err := readCapped(filepath.Join(dir, witnessFile), maxWitnessed)
+	data, err := ordinary.Read(filepath.Join(dir, witnessFile), maxWitnessed)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.Wrap(fault.Input, err, "read what the witness answered")
 	}

@@ -38,7 +38,7 @@ func TestMaintenanceIsHeldAgainstTheIndex(t *testing.T) {
 		"a link": {func(t *testing.T, p *past, run state.Run) {
 			require.NoError(t, os.Rename(path(run), filepath.Join(p.app.dir, "m")))
 			require.NoError(t, os.Symlink(filepath.Join(p.app.dir, "m"), path(run)))
-		}, 7, "maintenance.jsonl: not a regular file"},
+		}, 7, "maintenance.jsonl: not an ordinary file"},
 		"no lines": {func(t *testing.T, _ *past, run state.Run) {
 			require.NoError(t, os.WriteFile(path(run), []byte("{}\n"), 0o600))
 		}, 7, "maintenance.jsonl: "},

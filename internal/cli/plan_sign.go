@@ -10,6 +10,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/signature"
 	"github.com/joystream-ai/joy/internal/state"
 )
@@ -91,7 +92,7 @@ func (a *app) planSign(arg, keyPath, name string) error {
 		return err
 	}
 	path := a.lockFile(arg) + signature.Suffix
-	old, err := readCapped(path, signature.MaxBytes)
+	old, err := ordinary.Read(path, signature.MaxBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.Wrap(fault.Input, err, "read the old signature").At(t.name+signature.Suffix, 0, 0)
 	}

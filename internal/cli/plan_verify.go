@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/signature"
 )
@@ -37,7 +38,7 @@ func (a *app) planVerify(arg string, given []string) error {
 	if err != nil {
 		return err
 	}
-	sig, err := readCapped(a.lockFile(arg)+signature.Suffix, signature.MaxBytes)
+	sig, err := ordinary.Read(a.lockFile(arg)+signature.Suffix, signature.MaxBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.Wrap(fault.Input, err, "read the signature").At(t.name+signature.Suffix, 0, 0)
 	}
@@ -70,7 +71,7 @@ func (a *app) publicKeys(given []string) ([]signature.PublicKey, error) {
 	var keys []signature.PublicKey
 	for _, text := range given {
 		if a.isPath(text) {
-			data, err := readCapped(a.abs(text), signature.MaxBytes)
+			data, err := ordinary.Read(a.abs(text), signature.MaxBytes)
 			if err != nil {
 				return nil, fault.Wrap(fault.Input, err, "read the key").At(text, 0, 0)
 			}
@@ -96,7 +97,7 @@ type signatureJSON struct {
 func (a *app) signatureOf(p *plan.Plan, lock string) signatureJSON {
 	out := signatureJSON{Signers: []signature.Signer{}}
 	path := lock + signature.Suffix
-	sig, err := readCapped(path, signature.MaxBytes)
+	sig, err := ordinary.Read(path, signature.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out
 	}

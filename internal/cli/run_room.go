@@ -11,6 +11,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/queue"
 	"github.com/joystream-ai/joy/internal/sandbox/e2b"
@@ -63,7 +64,7 @@ func (a *app) refuseTooLarge(t *target) error {
 
 // specPlace is where joy.yaml sets the value at the path of keys.
 func specPlace(file string, keys ...string) (line, col int, ok bool) {
-	data, err := readCapped(file, maxSpecBytes)
+	data, err := ordinary.Read(file, maxSpecBytes)
 	var doc yaml.Node
 	if err != nil || yaml.Unmarshal(data, &doc) != nil || len(doc.Content) != 1 {
 		return 0, 0, false

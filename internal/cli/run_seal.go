@@ -13,6 +13,7 @@ import (
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/ledger"
 	"github.com/joystream-ai/joy/internal/notekey"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/state"
 	"github.com/joystream-ai/joy/internal/witness"
 )
@@ -146,7 +147,7 @@ func (s *sealer) tell(ctx context.Context, r *record, st witness.Statement) erro
 // appendIn adds to a file in a run's directory. The directory is joy's own, but what lies in it may have been put there
 // since.
 func appendIn(dir, name string, data []byte) error {
-	root, err := os.OpenRoot(dir)
+	root, err := ordinary.OpenRoot(dir)
 	if err != nil {
 		return err
 	}

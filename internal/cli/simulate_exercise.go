@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"unicode/utf8"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/connection"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/replay"
 	"github.com/joystream-ai/joy/internal/secret"
@@ -101,7 +100,7 @@ func (a *app) exercising(t *target, was *pastRun, record string) (*standIn, erro
 // structuredContent, else what is structured in one.
 func fixtures(t *target) (map[string]connection.Result, error) {
 	list := map[string]connection.Result{}
-	text, err := readCapped(filepath.Join(t.dir, build.SpecName), plan.MaxBytes)
+	text, err := ordinary.Read(filepath.Join(t.dir, build.SpecName), plan.MaxBytes)
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "read joy.yaml, which names the fixtures")
 	}
@@ -109,13 +108,13 @@ func fixtures(t *target) (map[string]connection.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(t.dir)
+	root, err := ordinary.OpenRoot(t.dir)
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "open the project")
 	}
 	defer root.Close()
 	for action, file := range spec.Fixtures {
-		body, err := readFixture(root, filepath.FromSlash(file.Value))
+		body, err := ordinary.ReadIn(root, filepath.FromSlash(file.Value), maxFixture)
 		if err == nil {
 			list[action], err = asResult(body)
 		}
@@ -128,20 +127,6 @@ func fixtures(t *target) (map[string]connection.Result, error) {
 
 // maxFixture bounds a fixture as the answer of a server is, in bytes.
 const maxFixture = connection.MaxMessage
-
-// readFixture reads a file of the project. It looks before it opens: a pipe would hold joy until somebody writes.
-func readFixture(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Stat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not an ordinary file")
-	case info.Size() > maxFixture:
-		return nil, fmt.Errorf("larger than %d MiB", maxFixture>>20)
-	}
-	return root.ReadFile(name)
-}
 
 // asResult is a fixture as the tool would have returned it.
 func asResult(body []byte) (connection.Result, error) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/skill"
 )
@@ -175,7 +175,7 @@ func (a *app) checkSkill(dir string, strict bool) skillJSON {
 // needsOfText is what the text of a bundle says that cannot be used; nothing where there is no text.
 func (a *app) needsOfText(dir string) (skillNeeds, []skill.Evidence) {
 	none := []skill.Evidence{}
-	root, err := os.OpenRoot(a.abs(dir))
+	root, err := ordinary.OpenRoot(a.abs(dir))
 	if err != nil {
 		return needsOf(skill.Needs{}), none
 	}
@@ -188,7 +188,7 @@ func (a *app) needsOfText(dir string) (skillNeeds, []skill.Evidence) {
 }
 
 func (a *app) loadSkill(dir string) (*skill.Bundle, error) {
-	root, err := os.OpenRoot(a.abs(dir))
+	root, err := ordinary.OpenRoot(a.abs(dir))
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "open the bundle")
 	}

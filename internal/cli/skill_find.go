@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // skillHomes are the directories in which agents look for bundles, at the top of a project or of a part of it.
@@ -27,7 +27,7 @@ var passedOver = []string{".git", ".joy", "node_modules", "vendor", "__pycache__
 // findSkills lists the directories with a SKILL.md at or below dir, sorted; with homes only those below one of
 // skillHomes. Links are not followed. found is relative to dir, with forward slashes.
 func (a *app) findSkills(dir string, homes bool) (found []string, err error) {
-	root, err := os.OpenRoot(dir)
+	root, err := ordinary.OpenRoot(dir)
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "look for bundles")
 	}

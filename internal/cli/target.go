@@ -12,6 +12,7 @@ import (
 	"github.com/joystream-ai/joy/internal/build"
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/state"
 )
@@ -45,7 +46,7 @@ func (a *app) loadTarget(arg string) (*target, error) {
 }
 
 func readTarget(dir, path, name string) (*target, error) {
-	lock, err := readCapped(path, plan.MaxBytes)
+	lock, err := ordinary.Read(path, plan.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		e := fault.New(fault.Drift, "there is no %s", name).WithHint("run joy build")
 		if !buildable(dir) {
@@ -87,28 +88,13 @@ func (a *app) runTarget(id string) (*target, error) {
 	return t, nil
 }
 
-// readCapped reads a file that may be anything a stranger put there.
-func readCapped(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not an ordinary file")
-	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("larger than %d MiB", limit>>20)
-	}
-	return os.ReadFile(path)
-}
-
 // checkDrift compares every byte on disk with its pin; visit gets the pinned bytes of each file that goes into the VM. Nothing is
 // judged again: drift is bytes against digests.
 func (t *target) checkDrift(visit func(digest.Content) error) error {
 	if t.kept {
 		return nil
 	}
-	root, err := os.OpenRoot(t.dir)
+	root, err := ordinary.OpenRoot(t.dir)
 	if err != nil {
 		return fault.Wrap(fault.Input, err, "open the project")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/operator"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/signature"
 )
 
@@ -33,7 +34,7 @@ func (a *app) judge(t *target, lockFile, provider string) (digest string, err er
 	}
 	q := operator.Request{Plan: t.plan, Lock: t.lock, Name: t.name, Provider: provider}
 	if lockFile != "" {
-		q.Sig, err = readCapped(lockFile+signature.Suffix, signature.MaxBytes)
+		q.Sig, err = ordinary.Read(lockFile+signature.Suffix, signature.MaxBytes)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fault.Wrap(fault.Input, err, "read the signature").At(t.name+signature.Suffix, 0, 0)
 		}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/joystream-ai/joy/internal/ledger/verify"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/term"
 )
 
@@ -35,19 +36,12 @@ func openLog(dir, step string, nth int, stream string) (*os.File, error) {
 
 // openPlain opens an ordinary file of a directory without following a link out of it or in it.
 func openPlain(dir, name string) (*os.File, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := ordinary.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return root.Open(name)
+	return ordinary.OpenHere(root, name)
 }
 
 // kept says whether a log holds what the ledger says the command printed. Of output that was cut off nobody can tell.

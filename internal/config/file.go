@@ -5,11 +5,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // maxFile bounds the user's configuration, in bytes.
@@ -17,20 +17,14 @@ const maxFile = 1 << 20
 
 // readFile reads the user's configuration: a flat map of known keys to text. A missing file says nothing.
 func readFile(path string) (map[string]string, error) {
-	f, err := os.Open(path)
+	data, err := ordinary.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Input, err, "open the user configuration")
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, fault.Wrap(fault.Input, err, "read the user configuration")
-	}
-	if len(data) > maxFile {
-		return nil, bad(path, nil, "is larger than 1 MiB")
+		e := fault.Wrap(fault.Input, err, "read the user configuration").At(path, 0, 0)
+		e.Code = "JOY-CONFIG"
+		return nil, e
 	}
 	return parseFile(path, data)
 }

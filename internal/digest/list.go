@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // walker lists a bundle first and reads it after, so that a refused bundle is refused before any of it is used.
@@ -50,7 +51,7 @@ func (w *walker) list() error {
 }
 
 func (w *walker) directory(raw string, level int) error {
-	children, err := fs.ReadDir(w.fsys, path.Join(w.root, raw))
+	children, err := ordinary.ReadDir(w.fsys, path.Join(w.root, raw))
 	if err != nil {
 		return fault.Wrap(fault.Input, err, "read a directory of the bundle").At(w.place(raw), 0, 0)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // Limits on an archive that is imported.
@@ -31,7 +32,7 @@ type section struct{ at, size int64 }
 
 // openBundle reads the table of an archive. close the bundle in the end.
 func openBundle(file string) (b *bundle, err error) {
-	f, err := os.Open(file)
+	f, err := ordinary.Open(file)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // The digest of a container image follows from its image's and from the joy that packs it, and takes a packing to find: what
@@ -35,7 +36,7 @@ func Container(cacheDir, digest string) string {
 	if !namedImage.MatchString(digest) {
 		return ""
 	}
-	text, err := os.ReadFile(containerPath(cacheDir, digest))
+	text, err := ordinary.Read(containerPath(cacheDir, digest), maxPointer)
 	found := strings.TrimSpace(string(text))
 	if err != nil || !containerDigest.MatchString(found) {
 		return ""

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // packageList is where the root keeps the list of its packages while it is made.
@@ -147,7 +148,7 @@ func rootHooks(list string) []string {
 }
 
 func (b *builder) readPackageList(list string) error {
-	text, err := readCapped(list, maxIndex)
+	text, err := ordinary.Read(list, maxIndex)
 	if err != nil {
 		return fault.Wrap(fault.Platform, err, "read the list of packages")
 	}

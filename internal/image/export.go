@@ -4,12 +4,12 @@ import (
 	"archive/tar"
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // Formats of an exported image. Import reads both and makes the same image of either.
@@ -109,7 +109,7 @@ func (e *exporter) head(name string, size int64) error {
 
 // copyFile adds the file at path, which must have size bytes.
 func (e *exporter) copyFile(at *said, name, path string, size int64) error {
-	f, err := os.Open(path)
+	f, err := ordinary.Open(path)
 	if err != nil {
 		return err
 	}

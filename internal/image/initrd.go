@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // initrdForm changes when Initrd writes other bytes for the same image and guest; it is part of the cached name.
@@ -33,7 +34,7 @@ func Initrd(img Image, guest []byte, w io.Writer) error {
 	c.char("dev/null", 0o666, 1, 3)
 	c.dir("modules")
 	for _, name := range img.Modules() {
-		b, err := readCapped(filepath.Join(img.Dir, filepath.FromSlash(name)), maxModule)
+		b, err := ordinary.Read(filepath.Join(img.Dir, filepath.FromSlash(name)), maxModule)
 		if err != nil {
 			return damaged(img.Digest(), err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/joystream-ai/joy/internal/image/squashfs"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // layer is the root file system as a layer, in a file of its own.
@@ -28,7 +29,7 @@ func (l *layer) close() {
 // layer makes the layer in dir. It loses its name at once, where the system allows that: nothing is left of it when joy
 // is killed. The caller closes it.
 func (e *exporter) layer(dir string) (l *layer, err error) {
-	root, err := os.Open(e.img.Root())
+	root, err := ordinary.Open(e.img.Root())
 	if err != nil {
 		return nil, err
 	}

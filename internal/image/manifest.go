@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // maxManifest caps manifest.json, in bytes: a base image has 200 packages in 40 KB.
@@ -127,7 +128,7 @@ func (m Manifest) has(name string) bool {
 // open reads the image in dir: the manifest whole, of the other files only that they are there in full size. dir's
 // own name must be the digest's hex.
 func open(dir string) (Image, error) {
-	b, err := readCapped(filepath.Join(dir, manifestFile), maxManifest)
+	b, err := ordinary.Read(filepath.Join(dir, manifestFile), maxManifest)
 	if err != nil {
 		return Image{}, err
 	}
@@ -148,21 +149,4 @@ func open(dir string) (Image, error) {
 		}
 	}
 	return Image{Dir: dir, Manifest: m}, nil
-}
-
-// readCapped reads a file of at most limit bytes.
-func readCapped(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, limit)
-	}
-	return b, nil
 }

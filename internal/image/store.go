@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // ErrNotFound is in the tree of every error that means the image is not in the cache.
@@ -82,7 +83,7 @@ func Latest(cacheDir, profile string) (Image, error) {
 // readPointer gives what profile points at; an error with fs.ErrNotExist in its tree means at nothing.
 func readPointer(cacheDir, profile string) (pointer, error) {
 	var p pointer
-	b, err := readCapped(pointerPath(cacheDir, profile), maxPointer)
+	b, err := ordinary.Read(pointerPath(cacheDir, profile), maxPointer)
 	if err != nil {
 		return p, err
 	}
@@ -206,7 +207,7 @@ func Remove(cacheDir, digest string) error {
 const stagePrefix = ".stage-"
 
 func sumFile(path string) (sum string, size int64, err error) {
-	f, err := os.Open(path)
+	f, err := ordinary.Open(path)
 	if err != nil {
 		return "", 0, err
 	}

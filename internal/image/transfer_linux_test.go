@@ -89,7 +89,7 @@ func TestImportRefusesWhatIsNoArchive(t *testing.T) {
 	_, err := Import(t.Context(), filepath.Join(t.TempDir(), "absent"), ImportOptions{CacheDir: t.TempDir()})
 	require.Equal(t, fault.Input, fault.KindOf(err))
 	_, err = Import(t.Context(), t.TempDir(), ImportOptions{CacheDir: t.TempDir()})
-	require.ErrorContains(t, err, "not a regular file")
+	require.ErrorContains(t, err, "not an ordinary file")
 }
 
 // realTiny is an image whose root is a real squashfs.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // staleWrite is the age past which a half-written file is nobody's: writing one takes seconds.
@@ -55,7 +56,7 @@ func (t *trimmer) builds(ctx context.Context) error {
 	}
 	for _, stage := range stages {
 		size := sizeOf(stage)
-		if note, err := readCapped(filepath.Join(stage, workNote), maxPointer); err == nil {
+		if note, err := ordinary.Read(filepath.Join(stage, workNote), maxPointer); err == nil {
 			size += sizeOf(string(note))
 		}
 		t.note("build", stage, size, time.Time{})

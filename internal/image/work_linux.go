@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // workNote is the file of a stage that names mmdebstrap's own temporary directory: it lies elsewhere, since the other
@@ -40,7 +41,7 @@ func (b *builder) workDir() (string, error) {
 // removeWork removes the directory that a stage names, if it names one, and the note.
 func (b *builder) removeWork(ctx context.Context, stage string) error {
 	note := filepath.Join(stage, workNote)
-	text, err := readCapped(note, maxPointer)
+	text, err := ordinary.Read(note, maxPointer)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -10,12 +10,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
 
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/policy"
 	"github.com/joystream-ai/joy/internal/signature"
 )
@@ -106,19 +105,13 @@ func Load(paths ...string) (Policies, error) {
 }
 
 func read(path string) ([]byte, error) {
-	info, err := os.Stat(filepath.Clean(path))
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not an ordinary file")
-	}
-	f, err := os.Open(path)
+	f, err := ordinary.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return nil, err
 	}
 	if err := checkRights(info); err != nil {

@@ -7,11 +7,12 @@ import (
 
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // readSkillFile finds SKILL.md and reads it, once; later spellings are taken only where the earlier are absent.
 func (b *Bundle) readSkillFile(fsys fs.FS) ([]byte, error) {
-	entries, err := fs.ReadDir(fsys, b.Dir)
+	entries, err := ordinary.ReadDir(fsys, b.Dir)
 	if err != nil {
 		return nil, fault.Wrap(fault.Input, err, "read a skill").At(b.Dir, 0, 0).
 			WithHint("name the directory that holds SKILL.md")

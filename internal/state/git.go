@@ -2,13 +2,13 @@ package state
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // maxIndex bounds a git index, in bytes; the largest public work trees are below half of it.
@@ -64,7 +64,7 @@ func gitDirOf(dotGit string) string {
 	if info.IsDir() {
 		return dotGit
 	}
-	text, err := readCapped(dotGit, 4096)
+	text, err := ordinary.Read(dotGit, 4096)
 	target, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
 	if err != nil || !ok {
 		return ""
@@ -80,7 +80,7 @@ func gitDirOf(dotGit string) string {
 // split index both halves count, even for a path that the newer half has deleted: git rm ends that too.
 func trackedIn(gitDir, rel string) (string, error) {
 	for name := "index"; name != ""; {
-		data, err := readCapped(filepath.Join(gitDir, name), maxIndex)
+		data, err := ordinary.Read(filepath.Join(gitDir, name), maxIndex)
 		if errors.Is(err, fs.ErrNotExist) && name == "index" {
 			return "", nil
 		}
@@ -97,25 +97,4 @@ func trackedIn(gitDir, rel string) (string, error) {
 		name = link
 	}
 	return "", nil
-}
-
-// readCapped refuses what is no ordinary file before opening it: a pipe would hold joy until somebody writes.
-func readCapped(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New(filepath.Base(path) + " is not an ordinary file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		return nil, errors.New(filepath.Base(path) + " is too large to read")
-	}
-	return data, err
 }

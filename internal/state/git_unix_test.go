@@ -18,7 +18,7 @@ func TestGitFilesThatArePipes(t *testing.T) {
 		pipe string
 		want string
 	}{
-		"the index":              {".git/index", "index is not an ordinary file"},
+		"the index":              {".git/index", ".git/index: not an ordinary file"},
 		"what leads to an index": {".git", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

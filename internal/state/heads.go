@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // Head is what the user's index keeps of a run's ledger, outside the project: a ledger that was deleted, cut or written
@@ -56,7 +57,7 @@ func (x *Index) Head(run string) (Head, error) {
 		return h, err
 	}
 	path := filepath.Join(x.heads, run+".json")
-	data, err := readCapped(path, maxLive)
+	data, err := ordinary.Read(path, maxLive)
 	if errors.Is(err, fs.ErrNotExist) {
 		return h, err
 	}

@@ -59,5 +59,5 @@ func TestHeadsThatCannotBeRead(t *testing.T) {
 	require.Len(t, list, 1)
 	require.ErrorContains(t, err, "000001-aaaaaa.json")
 	require.ErrorContains(t, err, "names the run 20260101-000000-aaaaaa")
-	require.ErrorContains(t, err, "too large")
+	require.ErrorContains(t, err, "larger than 64 KiB")
 }

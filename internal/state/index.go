@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // maxLive bounds one file of the index, in bytes.
@@ -108,7 +109,7 @@ func (x *Index) List() ([]Live, error) {
 
 func (x *Index) read(run string) (Live, error) {
 	var live Live
-	data, err := readCapped(x.file(run), maxLive)
+	data, err := ordinary.Read(x.file(run), maxLive)
 	if err != nil {
 		return live, err
 	}

@@ -62,7 +62,7 @@ func TestIndexSaysWhatItCannotRead(t *testing.T) {
 	require.Len(t, list, 1)
 	require.ErrorContains(t, err, "000001-aaaaaa.json")
 	require.ErrorContains(t, err, "names the run 20260101-000000-aaaaaa")
-	require.ErrorContains(t, err, "too large")
+	require.ErrorContains(t, err, "larger than 64 KiB")
 	require.NotContains(t, err.Error(), "notes.json")
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/state"
 )
 
@@ -145,15 +145,7 @@ func read(path string) (Allowed, error) {
 	case !info.Mode().IsRegular():
 		return a, errors.New("it is not an ordinary file")
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return a, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxAllowed+1))
-	if err == nil && len(data) > maxAllowed {
-		err = errors.New("it is too large")
-	}
+	data, err := ordinary.Read(path, maxAllowed)
 	if err != nil {
 		return a, err
 	}

@@ -13,9 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +21,7 @@ import (
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/digest"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/secret"
 )
@@ -72,20 +71,12 @@ func ProviderURL(provider string) string { return providers[provider] }
 // OfDir is the subject of the project at dir (absolute). A single bundle, without a joy.yaml, names nothing. Errors are
 // those of agent.Parse.
 func OfDir(dir string) (Subject, error) {
-	f, err := os.Open(filepath.Join(dir, SpecName))
+	data, err := ordinary.Read(filepath.Join(dir, SpecName), agent.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return subjectAt(dir), nil
 	}
 	if err != nil {
-		return Subject{}, fault.Wrap(fault.Input, err, "read what the project names")
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return Subject{}, fault.New(fault.Input, "it is not an ordinary file").At(SpecName, 0, 0)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, agent.MaxBytes+1)) // Parse refuses what is larger
-	if err != nil {
-		return Subject{}, fault.Wrap(fault.Input, err, "read what the project names")
+		return Subject{}, fault.Wrap(fault.Input, err, "read what the project names").At(SpecName, 0, 0)
 	}
 	s, err := agent.Parse(data, SpecName)
 	if err != nil {

@@ -152,7 +152,7 @@ func makeNamespace() error {
 	return cmd.Run()
 }
 
-// refuseNamespaces makes the namespace it is root of one in which no other can be made, and executes args as an ordinary
+// refuseNamespaces makes the namespace it is root of one in which no other can be made, and executes args as an plainUser
 // user of it.
 func refuseNamespaces(user string, args []string) error {
 	for _, kind := range strings.Fields("user net ipc uts mnt pid cgroup") {

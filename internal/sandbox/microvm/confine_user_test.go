@@ -22,8 +22,8 @@ import (
 
 // Ids of users who are nobody on this machine.
 const (
-	ordinary = 31337
-	inside   = 1000 // what the one of a user namespace is called in it
+	plainUser = 31337
+	inside    = 1000 // what the one of a user namespace is called in it
 )
 
 // insideOnly is the variable by which tests know the user namespace that they are made for.
@@ -32,19 +32,19 @@ const insideOnly = "JOY_TEST_NAMESPACES_REFUSED"
 // TestAsAnOrdinaryUser runs the tests of this file's neighbours once more, as somebody who is not root.
 func TestAsAnOrdinaryUser(t *testing.T) {
 	needsRoot(t)
-	h := newHome(t, ordinary)
+	h := newHome(t, plainUser)
 	cmd := h.command(h.program, "-test.run", "^(TestWhatIsHeldCannot|TestTwoVMs|TestWhatIsMissingIsSaid|TestInheritedDescriptors|TestQEMUIsHeld|TestVMIsKilled|TestJoyDies|TestJoyDiesAlone)$")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: plainUser, Gid: plainUser}}
 	h.passes(cmd, 8)
 }
 
 // TestNamespacesRefused runs TestWithoutNamespaces where the kernel makes none: in a user namespace whose limits are 0.
 func TestNamespacesRefused(t *testing.T) {
 	needsRoot(t)
-	h := newHome(t, ordinary)
+	h := newHome(t, plainUser)
 	cmd := h.command(h.program, "refuse", strconv.Itoa(inside), h.program, "-test.run", "^TestWithoutNamespaces$")
 	cmd.Env = append(cmd.Env, insideOnly+"=1")
-	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: ordinary + 1, Size: 1}, {ContainerID: inside, HostID: ordinary, Size: 1}}
+	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: plainUser + 1, Size: 1}, {ContainerID: inside, HostID: plainUser, Size: 1}}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWUSER, UidMappings: ids, GidMappings: ids, GidMappingsEnableSetgroups: true,
 		Credential: &syscall.Credential{},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"golang.org/x/sys/unix"
 )
 
@@ -99,7 +100,7 @@ func openFix(err error) string {
 }
 
 func readVerdict(file string) (v Verdict, ok bool) {
-	b, err := os.ReadFile(file)
+	b, err := ordinary.Read(file, maxNote)
 	return v, err == nil && json.Unmarshal(b, &v) == nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/joystream-ai/joy/internal/image"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/sandbox/scratch"
 )
 
@@ -53,7 +54,7 @@ func (m *machine) booting(words string) way {
 
 func opener(path string) func() (*os.File, error) {
 	return func() (*os.File, error) {
-		f, err := os.Open(path)
+		f, err := ordinary.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("opening a part of the image: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"golang.org/x/sys/unix"
 )
 
@@ -89,9 +90,12 @@ type digested struct {
 	SHA256 string `json:"sha256"`
 }
 
+// maxNote bounds what joy notes of QEMU beside the snapshots, in bytes.
+const maxNote = 64 << 10
+
 // programDigest reads a program, or takes what note says of it when the file has not changed since.
 func programDigest(path, note string) (string, error) {
-	f, err := os.Open(path)
+	f, err := ordinary.Open(path)
 	if err != nil {
 		return "", err
 	}
@@ -102,7 +106,7 @@ func programDigest(path, note string) (string, error) {
 	}
 	now := digested{Path: path, Inode: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}
 	var was digested
-	if b, err := os.ReadFile(note); err == nil && json.Unmarshal(b, &was) == nil {
+	if b, err := ordinary.Read(note, maxNote); err == nil && json.Unmarshal(b, &was) == nil {
 		sum := was.SHA256
 		if was.SHA256 = ""; was == now && len(sum) == 2*sha256.Size {
 			return sum, nil

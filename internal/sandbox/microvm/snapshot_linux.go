@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"golang.org/x/sys/unix"
 )
 
@@ -96,7 +97,7 @@ func (s store) find() (found Snapshot, ok bool, err error) {
 // refused is why a VM of this kind is not started from a snapshot: one failed although its bytes were right, so the
 // next would as well. "" when none has.
 func (s store) refused() string {
-	f, err := os.Open(s.refusal())
+	f, err := ordinary.Open(s.refusal())
 	if err != nil {
 		return ""
 	}
