@@ -5,6 +5,8 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,7 +15,7 @@ import (
 	"github.com/joystream-ai/joy/internal/model/modeltest"
 )
 
-// joy check --ready asks whether the model answers, with the key and without spending a token.
+// joy check --ready and joy doctor ask whether the model answers, with the key and without spending a token.
 func TestModelReady(t *testing.T) {
 	for provider := range wires {
 		t.Run(provider, func(t *testing.T) {
@@ -21,6 +23,8 @@ func TestModelReady(t *testing.T) {
 			code, stdout, stderr := b.run("check", "--ready")
 			require.Zero(t, code, "%s%s", stdout, stderr)
 			require.Regexp(t, `ok +model +http://127\.0\.0\.1:\d+(/v1)? answers, and has test-1; nothing was spent`, stdout)
+			_, stdout, stderr = b.run("doctor")
+			require.Regexp(t, `ok +model +http://127\.0\.0\.1:\d+(/v1)? answers, and has test-1; nothing was spent`, stdout, stderr)
 			require.Empty(t, s.Requests(), "no turn was asked for")
 			for i, v := range b.env {
 				if strings.HasPrefix(v, "JOY_SECRET_VENDOR=") {
@@ -32,6 +36,16 @@ func TestModelReady(t *testing.T) {
 			require.Contains(t, stdout, "refused the key (401)")
 			require.Contains(t, stdout, "joy secret set")
 			require.NotContains(t, stdout+stderr, "canary")
+			code, stdout, stderr = b.run("doctor")
+			require.Equal(t, 6, code, "%s%s", stdout, stderr)
+			require.Regexp(t, `fail +model +.*refused the key \(401\)`, stdout)
+			require.NotContains(t, stdout+stderr, "canary")
+
+			spec, err := os.ReadFile(filepath.Join(b.dir, "joy.yaml"))
+			require.NoError(t, err)
+			b.write("joy.yaml", string(spec)+"# another file\n")
+			_, stdout, _ = b.run("doctor")
+			require.Regexp(t, `warn +model +`+provider+`/test-1 was not asked whether it answers: joy.yaml`, stdout, "the lock is of another joy.yaml")
 		})
 	}
 }
@@ -54,7 +68,8 @@ func TestModelNotReady(t *testing.T) {
 		"another address": {func(w http.ResponseWriter) { w.Header().Set("Location", other.URL); w.WriteHeader(302) }, 1, "another address (302)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { c.answer(w) }))
+			asked := 0
+			stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { asked++; c.answer(w) }))
 			defer stranger.Close()
 			b := newProject(t, map[string]string{
 				"skills/title/SKILL.md": titleSkill,
@@ -67,6 +82,9 @@ func TestModelNotReady(t *testing.T) {
 			code, stdout, stderr := b.run("check", "--ready")
 			require.Equal(t, 4, code, "%s%s", stdout, stderr)
 			require.NotContains(t, stdout, "model  ", "nobody is asked before the project is trusted")
+			_, stdout, _ = b.run("doctor")
+			require.Contains(t, stdout, "openai/test-1 was not asked whether it answers: joy.yaml: nobody has allowed yet")
+			require.Zero(t, asked, "nor by joy doctor")
 			b.allow()
 			code, stdout, stderr = b.run("check", "--ready")
 			require.Equal(t, c.code, code, "%s%s", stdout, stderr)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/joystream-ai/joy/internal/doctor"
+	"github.com/joystream-ai/joy/internal/fault"
 	"github.com/joystream-ai/joy/internal/model"
 	"github.com/joystream-ai/joy/internal/model/anthropic"
 	"github.com/joystream-ai/joy/internal/model/openai"
@@ -21,6 +23,35 @@ const modelPatience = 20 * time.Second
 
 // modelURLs are the addresses below which a provider has its list.
 var modelURLs = map[string]string{"anthropic": anthropic.URL, "openai": openai.URL}
+
+// checkModel says for joy doctor whether the model of the agent in this directory answers. It is asked for nothing where there
+// is no agent with a step for one, and where a run would not get as far: nobody is contacted on behalf of a project that was not
+// trusted, that the operator does not allow, or whose lock is not of what was trusted.
+func (a *app) checkModel(ctx context.Context) []doctor.Check {
+	t, err := a.loadTarget("")
+	if err != nil || !hasModelStep(t.plan) || t.plan.Model == nil || t.plan.Model.Provider == "" {
+		return nil
+	}
+	sub, err := a.subject("")
+	if err == nil {
+		err = t.checkDrift(nil)
+	}
+	if err == nil {
+		err = a.trusted().Check(sub, a.env.LookupEnv)
+	}
+	if err == nil {
+		_, err = a.judge(t, a.lockFile(""), a.cfg.Sandbox)
+	}
+	if err != nil {
+		first := fault.All(err)[0]
+		name := t.plan.Model.Provider + "/" + t.plan.Model.Name
+		return []doctor.Check{{ID: "model", Status: doctor.Warn, Detail: name + " was not asked whether it answers: " + first.Error(), Fix: first.Hint}}
+	}
+	var r readiness
+	known := secret.NewScrubber()
+	a.readyModel(ctx, t.plan.Model, a.resolver(known), known, &r)
+	return r.checks
+}
 
 // readyModel asks the model's provider for its list of models, with the key: no token is spent. The project is trusted.
 func (a *app) readyModel(ctx context.Context, m *plan.Model, keys *secret.Resolver, known *secret.Set, r *readiness) {

@@ -20,8 +20,9 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Say whether this machine can run agents",
 		Long: "Say whether this machine can run agents. Each check is ok, warn or fail, with the command that fixes it.\n" +
-			"With --deep it also boots a VM and runs a command in it. Any fail exits 6. Whether the model, the\n" +
-			"connections and the secrets of an agent answer is asked in its directory: joy check --ready.",
+			"With --deep it also boots a VM and runs a command in it. In the directory of an agent that is trusted it asks\n" +
+			"whether its model answers, which spends nothing. Any fail exits 6. Whether its connections answer as well, and\n" +
+			"whether all of its secrets can be had: joy check --ready.",
 		Args: noArgs,
 		Example: "  joy doctor\n" +
 			"  joy doctor --deep\n" +
@@ -32,7 +33,7 @@ func newDoctorCmd(a *app) *cobra.Command {
 				return err
 			}
 			if !a.json {
-				a.say("whether an agent's model, connections and secrets answer: joy check --ready in its directory")
+				a.say("whether an agent's connections and secrets answer: joy check --ready in its directory")
 			}
 			if doctor.Failed(checks) {
 				return exit(6)
@@ -50,6 +51,7 @@ func (a *app) examine(ctx context.Context, deep bool) []doctor.Check {
 		Accel: a.cfg.Accel, MaxVMs: a.cfg.MaxVMs, VMAlive: a.vmAlive,
 	}
 	checks := append(doctor.Run(ctx, m), append(a.checkE2B(ctx), a.checkKata(ctx, deep)...)...)
+	checks = append(checks, a.checkModel(ctx)...)
 	if deep {
 		a.say("booting a VM; under emulation this takes seconds")
 		checks = append(checks, doctor.Boot(ctx, m, a.queue())...)
