@@ -13,7 +13,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -131,15 +133,44 @@ func (b *bench) ledger() []entry {
 	return readLedger(b.t, files[len(files)-1])
 }
 
-// readLedger holds that every line is an object of its own.
+// documented are the keys of data that the page on the format has for each type.
+var documented = sync.OnceValues(func() (map[string]map[string]bool, error) {
+	page, err := os.ReadFile("../../docs/ledger-format.md")
+	if err != nil {
+		return nil, err
+	}
+	_, table, _ := strings.Cut(string(page), "<!-- types -->\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	types := map[string]map[string]bool{}
+	for line := range strings.Lines(table) {
+		cells := strings.SplitN(line, "|", 4)
+		keys := map[string]bool{}
+		for _, quoted := range codes.FindAllString(cells[3], -1) {
+			for _, key := range inCode.FindAllString(quoted, -1) {
+				keys[key] = true
+			}
+		}
+		types[strings.Trim(cells[1], " `")] = keys
+	}
+	return types, nil
+})
+
+var codes, inCode = regexp.MustCompile("`[^`]+`"), regexp.MustCompile(`[a-z][a-z0-9_]*`)
+
+// readLedger holds that every line is an object of its own, with nothing in its data that the page on the format does not name.
 func readLedger(t testing.TB, file string) []entry {
 	t.Helper()
 	body, err := os.ReadFile(file)
+	require.NoError(t, err)
+	types, err := documented()
 	require.NoError(t, err)
 	var list []entry
 	for line := range strings.Lines(string(body)) {
 		var e entry
 		require.NoError(t, json.Unmarshal([]byte(line), &e), "%s", line)
+		for key := range e.Data {
+			require.True(t, types[e.Type][key], "docs/ledger-format.md has no %s of %s", key, e.Type)
+		}
 		list = append(list, e)
 	}
 	return list
