@@ -81,15 +81,22 @@ func bomb(t *testing.T) string {
 }
 
 // highWater is the most memory that a process has had so far, in KiB.
-func highWater(t *testing.T, pid int) (size int64) {
+func highWater(t *testing.T, pid int) int64 {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(t, err)
-	_, line, found := strings.Cut(string(status), "VmHWM:")
-	require.True(t, found)
-	_, err = fmt.Sscan(line, &size)
+	size, err := peak(pid)
 	require.NoError(t, err)
 	return size
+}
+
+// peak is highWater of a process that may have ended.
+func peak(pid int) (size int64, err error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, line, _ := strings.Cut(string(status), "VmHWM:")
+	_, err = fmt.Sscan(line, &size)
+	return size, err
 }
 
 type zeros struct{}
