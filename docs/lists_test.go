@@ -114,7 +114,7 @@ func TestProtocol(t *testing.T) {
 	require.ElementsMatch(t, constants(t, "guestproto/guestproto.go", "Op"), column(rows(t, "guest-protocol.md", "ops"), 0))
 	page := read(t, "guest-protocol.md")
 	number := strconv.Itoa(guestproto.Version)
-	require.Equal(t, "joy-guest "+number+"\n", guestproto.Ready)
+	require.Equal(t, guestproto.Ready, "joy-guest "+number+"\n")
 	require.Contains(t, page, "the version is "+number+",")
 	require.Contains(t, page, "`joy-guest "+number+"` and a line feed")
 	for reason := range guestproto.SkipReasons {

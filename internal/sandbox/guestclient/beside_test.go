@@ -82,7 +82,7 @@ func told(n int, size int) []any {
 }
 
 // onShelf is frames as the bytes of a file.
-func onShelf(t *testing.T, list ...any) string {
+func onShelf(t testing.TB, list ...any) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, writeFrames(guestproto.NewFrames(&b), list))

@@ -54,9 +54,15 @@ func exchange(ctx context.Context, t testing.TB, c *Client) {
 	if err == nil {
 		require.True(t, res.ExitCode >= 0 && res.ExitCode <= 255 && res.Duration >= 0, "%+v", res)
 	}
+	_, _ = w.Collect(ctx, caps, within(t))
+	_ = w.Close(ctx)
+}
+
+// within takes files and holds them to the caps.
+func within(t testing.TB) func(sandbox.Found, io.Reader) error {
 	var total int64
 	count := 0
-	_, _ = w.Collect(ctx, caps, func(f sandbox.Found, r io.Reader) error {
+	return func(f sandbox.Found, r io.Reader) error {
 		n, err := io.Copy(io.Discard, r)
 		if err != nil {
 			return err
@@ -67,8 +73,32 @@ func exchange(ctx context.Context, t testing.TB, c *Client) {
 		require.NotContains(t, "/"+f.Path+"/", "/../")
 		require.True(t, count <= caps.MaxFiles && total <= int64(caps.MaxTotal) && n <= int64(caps.MaxFile))
 		return nil
+	}
+}
+
+// FuzzRolled: whatever lies where a guest says that its frames are, and however long it says that they are, no file is
+// half taken, and only an end is the end.
+func FuzzRolled(f *testing.F) {
+	f.Add([]byte(onShelf(f, all(one("a", "x"), end)...)), int64(0))
+	f.Add([]byte(onShelf(f, all(one("a", "x"), one("b", ""))...)), int64(0))
+	f.Add([]byte(onShelf(f, one("a", "x")[:2]...)), int64(0))
+	f.Add([]byte(onShelf(f, one("a", "x")...)), int64(-3))
+	f.Add([]byte(onShelf(f, told(1, 40)...)), int64(1<<40))
+	f.Fuzz(func(t *testing.T, rolled []byte, more int64) {
+		var session bytes.Buffer
+		beside := []any{guestproto.FrameBeside, guestproto.FileHeader{Beside: 1, Size: int64(len(rolled)) + more}}
+		require.NoError(t, writeFrames(guestproto.NewFrames(&session), all(beside, one("y", "y"), one("z", "z"), end)))
+		client := &Client{files: shelf{"/x/step/beside/out-1": string(rolled)}, boot: guestproto.Boot{Beside: "/x"}}
+		names, take := []string{}, within(t)
+		c := collection{world: &world{client: client, id: "step"}, ctx: t.Context(), frames: guestproto.NewFrames(&session), caps: caps}
+		c.put = func(f sandbox.Found, r io.Reader) error { names = append(names, f.Path); return take(f, r) }
+		err := c.receive()
+		c.rewind()
+		if err == nil && session.Len() == 0 { // it ended in the session, so all of that was taken
+			require.Subset(t, names, []string{"y", "z"})
+		}
+		require.LessOrEqual(t, len(c.got.Skipped), len(guestproto.SkipReasons)*(guestproto.MaxNamed+1)+len(names))
 	})
-	_ = w.Close(ctx)
 }
 
 // tape is a channel on which a guest has said all that it will say: an end comes when the host waits for more.
