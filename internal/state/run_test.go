@@ -19,7 +19,7 @@ func TestNewID(t *testing.T) {
 	berlin := time.FixedZone("Berlin", 7200)
 	id, err := NewID(time.Date(2026, 3, 1, 1, 2, 3, 999, berlin), bytes.NewReader([]byte{0, 0, 0, 0}))
 	require.NoError(t, err)
-	require.Equal(t, "20260228-230203-aaaaaa", id)
+	require.Equal(t, "20260228-230203-222222", id)
 
 	_, err = NewID(time.Now(), bytes.NewReader([]byte{1}))
 	require.ErrorContains(t, err, "read random bits")
@@ -32,6 +32,23 @@ func TestNewID(t *testing.T) {
 		seen[id[len(id)-6:]] = true
 	}
 	require.Greater(t, len(seen), 990)
+}
+
+// What is called the latest run is that, though it began in the second of the one before.
+func TestIDsSortAsRunsBegin(t *testing.T) {
+	second := time.Date(2026, 3, 1, 1, 2, 3, 0, time.UTC)
+	before := ""
+	for _, after := range []time.Duration{0, 1, 2, 3, 31, 32, 33, 200, 500, 512, 998, 999, 1000} {
+		id, err := NewID(second.Add(after*time.Millisecond), rand.Reader)
+		require.NoError(t, err)
+		require.True(t, ValidID(id), id)
+		require.Greater(t, id, before, after)
+		before = id
+	}
+	last, err := NewID(second.Add(time.Second-1), bytes.NewReader([]byte{255, 255, 255, 255}))
+	require.NoError(t, err)
+	require.Equal(t, "20260301-010203-zzzzzz", last)
+	require.Less(t, last, before)
 }
 
 func TestNewRunRefuses(t *testing.T) {
