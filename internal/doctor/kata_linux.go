@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -72,9 +73,20 @@ func (k Kata) missing(id string, err error) Check {
 func (k Kata) runtime() Check {
 	path, err := FindShim(k.Runtime)
 	if err != nil {
-		return Check{"kata-runtime", k.bad(), err.Error() + ", which is the handler " + k.Runtime, "install Kata Containers: docs/kata.md"}
+		return Check{"kata-runtime", k.bad(), err.Error() + ", which is the handler " + k.Runtime, installKata()}
 	}
 	return Check{"kata-runtime", OK, k.Runtime + " is " + path, ""}
+}
+
+// kataRelease is the one that docs/kata.md installs.
+const kataRelease = "3.28.0"
+
+// installKata is that page's commands, for whoever has joy and not the page.
+func installKata() string {
+	archive := "kata-static-" + kataRelease + "-" + runtime.GOARCH + ".tar.zst"
+	return "sudo dnf install kata-containers, where there is such a package; else curl -LO https://github.com/kata-containers/kata-containers/releases/download/" +
+		kataRelease + "/" + archive + " && sudo tar --zstd -xf " + archive +
+		" -C / && sudo ln -s /opt/kata/bin/containerd-shim-kata-v2 /usr/local/bin/ (docs/kata.md)"
 }
 
 func (k Kata) device(id, path, fix string) Check {

@@ -21,7 +21,7 @@ const outOfReach = 90 * time.Second
 // dialGuest is the way to the guest, which outlives what carries it: each carrier is a process of its own in the sandbox,
 // started anew when the one before was cut (docs/adr/0043-a-pipe-that-outlives-its-carrier.md).
 func (b *box) dialGuest() *guestproto.Pipe {
-	pipe := guestproto.DialPipe(b.dial, cmp.Or(b.provider.patience, outOfReach))
+	pipe := guestproto.DialPipe(b.dial, b.patience())
 	go func() {
 		select {
 		case <-b.lost:
@@ -32,6 +32,8 @@ func (b *box) dialGuest() *guestproto.Pipe {
 	}()
 	return pipe
 }
+
+func (b *box) patience() time.Duration { return cmp.Or(b.provider.patience, outOfReach) }
 
 // dial starts one more carrier. Whatever goes wrong, E2B is asked whether there still is a sandbox.
 func (b *box) dial(ctx context.Context) (io.ReadWriteCloser, error) {
@@ -107,7 +109,8 @@ func (c *carrier) over(end *client.End, err error) error {
 	return fmt.Errorf("the carrier ended: %s: %s", end.Status, said)
 }
 
-// rateTries is how often a request is repeated that was too many.
+// rateTries is how often a request is repeated that was too many. Who would have it wait for longer than the guest may be
+// out of reach is not waited for.
 const rateTries = 5
 
 // Write sends to the guest, in one request. One whose outcome is unknown ends the carrier: the next one sends again what
@@ -119,7 +122,8 @@ func (c *carrier) Write(b []byte) (int, error) {
 			return len(b), nil
 		}
 		var e *client.Error
-		if errors.Is(err, client.ErrRate) && errors.As(err, &e) && try < rateTries && sleep(c.ctx, max(e.RetryAfter, time.Second)) {
+		if errors.Is(err, client.ErrRate) && errors.As(err, &e) && try < rateTries && e.RetryAfter <= c.box.patience() &&
+			sleep(c.ctx, max(e.RetryAfter, time.Second)) {
 			continue
 		}
 		return 0, err

@@ -110,17 +110,23 @@ func TestGuestDies(t *testing.T) {
 
 // Out of reach is not lost, until it has been for too long.
 func TestOutOfReach(t *testing.T) {
-	r := newRig(t, e2btest.Options{})
-	r.patience = 2 * time.Second
-	sb := r.create(t, r.spec())
-	w := open(t, sb)
-	r.server.Fault(e2btest.Fault{On: e2btest.ProcessStart, Do: e2btest.AnswerPage(502)})
-	r.server.Fault(e2btest.Fault{On: e2btest.SendInput, Do: e2btest.AnswerPage(502)})
-	_, err := w.Run(t.Context(), sandbox.Command{Argv: []string{"true"}}, io.Discard, io.Discard)
-	require.ErrorIs(t, err, sandbox.ErrLost)
-	require.ErrorContains(t, sb.Err(), "no connection for 2s")
-	require.NoError(t, sb.Destroy(t.Context()))
-	require.Empty(t, r.server.Sandboxes())
+	for name, do := range map[string]e2btest.Effect{"a gateway's page": e2btest.AnswerPage(502), "come back in an hour": e2btest.TooFast(time.Hour)} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, e2btest.Options{})
+			r.patience = 2 * time.Second
+			sb := r.create(t, r.spec())
+			w := open(t, sb)
+			r.server.Fault(e2btest.Fault{On: e2btest.ProcessStart, Do: do})
+			r.server.Fault(e2btest.Fault{On: e2btest.SendInput, Do: do})
+			ctx, cancel := context.WithTimeout(t.Context(), sandboxtest.Patience)
+			defer cancel()
+			_, err := w.Run(ctx, sandbox.Command{Argv: []string{"true"}}, io.Discard, io.Discard)
+			require.ErrorIs(t, err, sandbox.ErrLost)
+			require.ErrorContains(t, sb.Err(), "no connection for 2s")
+			require.NoError(t, sb.Destroy(t.Context()))
+			require.Empty(t, r.server.Sandboxes())
+		})
+	}
 }
 
 // signal tells of the first write.

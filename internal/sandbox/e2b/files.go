@@ -1,7 +1,6 @@
 package e2b
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,7 +83,7 @@ func (f *fetch) hope(why error) error {
 	if errors.As(why, &e) {
 		pause = max(pause, e.RetryAfter)
 	}
-	if final(why) || errors.Is(why, client.ErrNotFound) || time.Since(f.since) > cmp.Or(f.box.provider.patience, outOfReach) {
+	if final(why) || errors.Is(why, client.ErrNotFound) || time.Since(f.since)+pause > f.box.patience() {
 		return why
 	}
 	timer := time.NewTimer(pause)
