@@ -107,7 +107,7 @@ func TestReplayFindsWhatChanged(t *testing.T) {
 	require.Zero(t, code, "%s%s", stdout, stderr)
 	code, _, stderr = b.run("simulate", "--exercise", "--record", "run.replay")
 	require.Zero(t, code, stderr)
-	require.Regexp(t, `against run \S+: differs: 1/2 steps, 1/2 artifacts; first: step tell: step: script sha256:[0-9a-f]{64}, and was script sha256:`, stderr)
+	require.Regexp(t, `against run \S+: differs: 1/2 steps, 1/2 artifacts; first: step tell: step: script [0-9a-f]{12}…, and was script [0-9a-f]{12}…`, stderr)
 
 	b.write("skills/csv-report/SKILL.md", modelSkill+"Be quick.\n")
 	code, stdout, stderr = b.run("build")

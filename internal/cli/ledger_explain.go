@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/joystream-ai/joy/internal/fault"
@@ -95,8 +94,8 @@ func (a *app) explainText(d account.Diagnosis) string {
 		b.WriteString("\n" + out.bold.Render("evidence") + "\n")
 	}
 	for _, e := range d.Evidence {
-		line := fmt.Sprintf("  entry %d  %s  %s", e.Seq, e.Type, strings.TrimSpace(e.Step+"  "+e.Says))
-		b.WriteString(cutTo(out, term.Line(line)) + "\n")
+		lead := fmt.Sprintf("  entry %d  ", e.Seq)
+		b.WriteString(lead + out.fitted(term.Line(e.Type+"  "+strings.TrimSpace(e.Step+"  "+e.Says)), len(lead), true) + "\n")
 	}
 	if len(d.Skipped) > 0 {
 		fmt.Fprintf(&b, "  skipped because of it: %s\n", term.Line(strings.Join(d.Skipped, ", ")))
@@ -168,12 +167,4 @@ func finalLine(f *os.File) (string, bool) {
 	lines := bytes.Split(bytes.TrimSpace(b), []byte("\n"))
 	words := strings.ToValidUTF8(string(bytes.TrimSpace(lines[len(lines)-1])), "\uFFFD")
 	return words, words != ""
-}
-
-// cutTo shortens a line to a terminal's width. Elsewhere it stays whole.
-func cutTo(out *ui, line string) string {
-	if !out.tty {
-		return line
-	}
-	return ansi.Truncate(line, out.width, "…")
 }

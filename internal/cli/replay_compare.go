@@ -182,7 +182,7 @@ func (a *app) differenceWords(rec *record, was *pastRun, d account.Difference) s
 	if at, ok := a.firstByte(rec, was, d); ok {
 		return fmt.Sprintf("%s differs from byte %d on", words, at)
 	}
-	return fmt.Sprintf("%s: %s, and was %s", words, d.B, d.A)
+	return fmt.Sprintf("%s: %s, and was %s", words, bareDigests(d.B), bareDigests(d.A)) // differences has them whole
 }
 
 // firstByte is where a command's output or an artifact differs.

@@ -146,6 +146,19 @@ func TestNoEnd(t *testing.T) {
 	has(t, words(text), "Still going on")
 }
 
+// TestInterrupted holds that who stops a run is not told that its code failed.
+func TestInterrupted(t *testing.T) {
+	s := tell(t)
+	s.add(0, ledger.RunStarted, "", ledger.Data{"agent": "weekly"})
+	s.add(1, ledger.StepStarted, "a", ledger.Data{"kind": "script"})
+	stopped := ledger.Data{"failure_kind": "agent", "error": "interrupted", "ms": 9, "status": "failed"}
+	s.add(9, ledger.StepFinished, "a", stopped)
+	s.add(1, ledger.RunFinished, "", ledger.Data{"outcome": "interrupted", "failure_kind": "agent", "error": "interrupted", "step": "a"})
+	text := words(s.page(nil))
+	has(t, text, "Interrupted in step a")
+	require.NotContains(t, text, "failure_kind")
+}
+
 func TestAPageOfALedgerOfOneLine(t *testing.T) {
 	s := tell(t)
 	s.add(0, ledger.RunStarted, "", ledger.Data{})

@@ -89,6 +89,11 @@ func (v *view) outcome() status {
 	return status{"No end on record", warned}
 }
 
+// interrupted says whether the run was stopped from outside.
+func (v *view) interrupted() bool {
+	return v.p.finished != nil && v.p.finished.String("outcome") == "interrupted"
+}
+
 // kinds are what a failure_kind means.
 var kinds = map[string]string{
 	"agent":      "something that the agent ran failed",
@@ -149,7 +154,7 @@ func (v *view) head() headView {
 	if f := p.finished; f != nil {
 		h.Kind, h.Error, h.FailedStep = line(f.String("failure_kind")), line(f.String("error")), line(f.String("step"))
 		h.KindMeans = kinds[h.Kind]
-		if f.String("outcome") == "interrupted" { // neither code nor answer was at fault, and Why tells the rest
+		if v.interrupted() { // neither code nor answer was at fault, and Why tells the rest
 			h.Kind, h.KindMeans, h.Error = "", "", ""
 		}
 		h.Took = lasted(p.first, f)

@@ -59,6 +59,9 @@ func (v *view) stepView(s *step) stepView {
 	}
 	if e := s.end; e != nil {
 		out.Error, out.Kind = line(e.String("error")), line(e.String("failure_kind"))
+		if v.interrupted() && out.Error == "interrupted" {
+			out.Kind = "" // its code was not at fault
+		}
 	}
 	out.Scripts = v.scripts(s)
 	for _, it := range s.items {
