@@ -120,6 +120,9 @@ func (a *app) clear(ctx context.Context, index *state.Index, l *leftover) error 
 			return vmStays(err, id, l.Run)
 		}
 	}
+	if err := checkRecord(l); err != nil {
+		return err
+	}
 	if _, err := index.Head(l.Run); errors.Is(err, fs.ErrNotExist) {
 		// Its ledger is empty: the first entry is not written before the index has a head to be compared with.
 		return errors.Join(sweepLeftover(l), os.RemoveAll(l.Dir), index.Remove(l.Run))
@@ -131,6 +134,19 @@ func (a *app) clear(ctx context.Context, index *state.Index, l *leftover) error 
 		return err
 	}
 	return index.Remove(l.Run)
+}
+
+// checkRecord refuses a record that somebody has put a link in the place of, since its run began: nothing is written or removed
+// through it. A project that is gone has none.
+func checkRecord(l *leftover) error {
+	dir, err := state.OpenExisting("", filepath.Dir(filepath.Dir(l.Dir)))
+	if err == nil {
+		_, err = dir.Run(l.Run)
+	}
+	if errors.Is(err, state.ErrNone) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // sweepLeftover removes what the dead joy was about to write: beside the ledger, and in the store unless another run of the

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -90,13 +91,28 @@ func digestsOf(run state.Run, lock, ledger bool, fn func(digest []byte)) error {
 			continue
 		}
 		if err == nil {
-			err = errors.Join(digestsIn(f, fn), f.Close())
+			err = errors.Join(namesIn(f, fn), f.Close())
 		}
 		if err != nil {
 			return fault.Wrap(fault.Platform, err, "find what run %s needs", run.ID).At(filepath.Join(run.Dir, name), 0, 0)
 		}
 	}
 	return nil
+}
+
+// maxNamed bounds what is read of a run to find what it needs, in bytes: minutes of reading, of what is no ledger any more.
+const maxNamed = 4 << 30
+
+// namesIn is digestsIn for a file that may be longer than anything joy wrote. What such a one needs nobody can tell.
+func namesIn(f *os.File, fn func(digest []byte)) error {
+	info, err := f.Stat()
+	if err == nil && info.Size() > maxNamed {
+		err = fmt.Errorf("larger than %d GiB", maxNamed>>30)
+	}
+	if err != nil {
+		return err
+	}
+	return digestsIn(f, fn)
 }
 
 // digestsIn calls fn with each word of 64 lower-case hex digits in r, as a digest that is valid until fn returns.

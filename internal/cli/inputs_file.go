@@ -13,6 +13,7 @@ import (
 	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/runner"
+	"github.com/joystream-ai/joy/internal/term"
 )
 
 // fileInput reads the value of a file input, which names a file of the user with @.
@@ -21,7 +22,7 @@ func (a *app) fileInput(name string, v json.RawMessage, p *plan.Plan, take takin
 	if err := json.Unmarshal(v, &text); err != nil || !strings.HasPrefix(text, "@") || len(text) == 1 {
 		return runner.FileInput{}, fault.New(fault.Input, "input %s takes a file", name).WithHint("--input %s=@FILE", name)
 	}
-	f, err := a.takeFile(name, text[1:], take)
+	f, err := a.takeFile(name, text[1:], int64(p.Policy.Disk), take)
 	if err != nil {
 		return f, err
 	}
@@ -48,8 +49,9 @@ func placeName(input, base string, p *plan.Plan) string {
 // openInput opens a file that is given to a run.
 func (a *app) openInput(path string) (*os.File, error) { return ordinary.Open(a.abs(path)) }
 
-// takeFile judges a file and has it kept. What is kept is what was judged, or nothing.
-func (a *app) takeFile(name, path string, take taking) (runner.FileInput, error) {
+// takeFile judges a file and has it kept. What is kept is what was judged, or nothing. What has no room on the VM's disk is not
+// read.
+func (a *app) takeFile(name, path string, room int64, take taking) (runner.FileInput, error) {
 	wrong := func(err error) (runner.FileInput, error) {
 		return runner.FileInput{}, fault.Wrap(fault.Input, err, "input %s", name)
 	}
@@ -58,6 +60,12 @@ func (a *app) takeFile(name, path string, take taking) (runner.FileInput, error)
 		return wrong(err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return wrong(err)
+	} else if info.Size() > room {
+		return runner.FileInput{}, fault.New(fault.Input, "input %s: %s has %s, and the disk of the VM %s", name, path,
+			term.Size(info.Size()), term.Size(room)).WithHint("give it more with policy.disk in joy.yaml")
+	}
 	if take.judge == nil {
 		kept, err := take.keep(f)
 		if err != nil {

@@ -66,9 +66,12 @@ func (a *app) ledgerBundleFile(args []string, name string) error {
 		return err
 	}
 	defer r.Close()
-	body, err := io.ReadAll(r) // whole, since its digest is known only at its end
+	body, err := io.ReadAll(io.LimitReader(r, found.file.Size+1)) // whole, since its digest is known only at its end
 	if err != nil {
 		return err
+	}
+	if int64(len(body)) > found.file.Size {
+		return fault.Wrap(fault.Ledger, artifact.ErrDigest, "read object sha256:%s", found.file.SHA256)
 	}
 	a.say("%s as run %s had it: %s, mode %s, sha256:%s", term.Line(found.path), run.ID, term.Size(found.file.Size), found.file.Mode, found.file.SHA256)
 	if a.out.tty {

@@ -195,6 +195,9 @@ func (a *app) verifyKeys(given []string) (workspaces, witnesses []string, err er
 func (a *app) resolveRun(ref string) (*state.Dir, state.Run, error) {
 	var run state.Run
 	dir, err := a.existingState(a.dir)
+	if err != nil && !errors.Is(err, state.ErrNone) {
+		return dir, run, err // it cannot be looked at: nobody can say that anything is gone
+	}
 	if err == nil {
 		run, err = dir.Resolve(ref)
 	}

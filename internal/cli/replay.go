@@ -73,8 +73,11 @@ func (a *app) openPast(ref string, rec *record) (*pastRun, error) {
 		return nil, err
 	}
 	defer f.Close()
-	ledger, err := io.ReadAll(io.LimitReader(f, maxReplayed+1))
-	if err == nil && len(ledger) > maxReplayed {
+	var ledger []byte
+	info, err := f.Stat()
+	if err == nil && info.Size() <= maxReplayed {
+		ledger, err = io.ReadAll(io.LimitReader(f, maxReplayed))
+	} else if err == nil {
 		return nil, fault.New(fault.Input, "the ledger of %s is longer than %d MiB, and a replay compares it in memory", run.ID, maxReplayed>>20)
 	}
 	if err != nil {

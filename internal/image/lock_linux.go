@@ -21,7 +21,7 @@ const lockPoll = 200 * time.Millisecond
 // lock takes the build lock of a cache. The kernel drops it when its holder dies, however it dies: so whoever has it
 // knows that every stage in the cache belongs to nobody. waiting is called once if another build holds it.
 func lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fault.Wrap(fault.Platform, err, "open the build lock")
 	}

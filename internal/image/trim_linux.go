@@ -31,7 +31,7 @@ func trim(ctx context.Context, o TrimOptions) ([]Leftover, error) {
 	if _, err := os.Stat(o.CacheDir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	f, err := os.OpenFile(filepath.Join(o.CacheDir, "images.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(o.CacheDir, "images.lock"), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fault.Wrap(fault.Platform, err, "open the build lock")
 	}

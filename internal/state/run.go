@@ -62,6 +62,16 @@ func (d *Dir) NewRun(id string) (Run, error) {
 	return run, nil
 }
 
+// Run is the run of that id, whose directory must be one that joy made: no link, and nobody else's. fs.ErrNotExist is in the
+// tree when it is not there.
+func (d *Dir) Run(id string) (Run, error) {
+	run := Run{id, filepath.Join(d.RunsDir(), id)}
+	if !ValidID(id) {
+		return run, fs.ErrNotExist
+	}
+	return run, checkDir(run.Dir)
+}
+
 // Runs lists the runs, newest first. Anything else in the directory, links among it, is passed over.
 func (d *Dir) Runs() ([]Run, error) {
 	entries, err := os.ReadDir(d.RunsDir())
