@@ -14,6 +14,7 @@ import (
 
 	"github.com/joystream-ai/joy/internal/agent"
 	"github.com/joystream-ai/joy/internal/fault"
+	"github.com/joystream-ai/joy/internal/ordinary"
 	"github.com/joystream-ai/joy/internal/plan"
 	"github.com/joystream-ai/joy/internal/skill"
 )
@@ -115,7 +116,7 @@ func (b *builder) linked(dir string) bool {
 }
 
 func (b *builder) nearDir(dir string) string {
-	entries, _ := fs.ReadDir(b.fsys, path.Dir(dir))
+	entries, _ := ordinary.ReadDir(b.fsys, path.Dir(dir))
 	var names []string
 	for _, e := range entries {
 		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
