@@ -78,26 +78,28 @@ func testShares(t *testing.T, r *room) {
 
 	t.Run("processor", func(t *testing.T) {
 		// Thirty busy processes beside one: the one gets about as much as all of them, and is done with its work long before
-		// one of the thirty would be with a quarter of that. Were all alike, the quarter would be done first.
+		// one of the thirty would be with half of that. Were all alike, the half would be done first. It is work for a second,
+		// because the kernel takes some tenths to find out how busy each is.
 		w, other := r.world(t, sandboxWorld), r.world(t, sandboxWorld)
+		const loops = 30000
 		const work = `i=0; while [ $i -lt %d ]; do i=$((i+1)); done`
 		hogs := w.start(t, `for i in $(seq 29); do while :; do :; done & done; echo up; wait`)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		up, quarter := &watch{want: "up\n", found: make(chan struct{})}, make(chan error, 1)
+		up, half := &watch{want: "up\n", found: make(chan struct{})}, make(chan error, 1)
 		go func() {
-			_, err := w.Run(ctx, shell(`echo up; `+fmt.Sprintf(work, 15000/4)), up, io.Discard)
-			quarter <- err
+			_, err := w.Run(ctx, shell(`echo up; `+fmt.Sprintf(work, loops/2)), up, io.Discard)
+			half <- err
 		}()
 		<-up.found
-		t.Logf("beside thirty: %s", other.run(t, shell(fmt.Sprintf(work, 15000))).Duration)
+		t.Logf("beside thirty: %s", other.run(t, shell(fmt.Sprintf(work, loops))).Duration)
 		select {
-		case err := <-quarter:
+		case err := <-half:
 			require.Fail(t, "thirty take what is another world's", "%v", err)
 		default:
 		}
 		cancel()
-		require.ErrorIs(t, <-quarter, context.Canceled)
+		require.ErrorIs(t, <-half, context.Canceled)
 		require.ErrorIs(t, hogs(), context.Canceled)
 	})
 }
