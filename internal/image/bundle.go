@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
 	"github.com/joystream-ai/joy/internal/ordinary"
 )
 

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/joystream-ai/joy/internal/ordinary"
 	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // probeLimit is how long a VM under KVM may take to its ready line. Where KVM works that is under a second.

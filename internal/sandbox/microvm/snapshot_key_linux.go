@@ -12,8 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/joystream-ai/joy/internal/ordinary"
 	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // snapshotForm changes when a snapshot is made in another way from the same parts.

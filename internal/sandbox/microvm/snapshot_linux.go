@@ -16,8 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/joystream-ai/joy/internal/ordinary"
 	"golang.org/x/sys/unix"
+
+	"github.com/joystream-ai/joy/internal/ordinary"
 )
 
 // snapshotBudget bounds what all snapshots may occupy, in bytes; those used longest ago go first. One of the default VM
