@@ -109,9 +109,7 @@ func (w *world) collectBeside(c *collector, host io.ReadWriter) error {
 	defer w.laying.Unlock()
 	c.beside = w.beside()
 	defer c.clear()
-	r := &roll{collector: c, session: host, off: c.beside == ""}
-	c.frames = guestproto.NewFrames(r)
-	c.frames.Hold()
+	r := newRoll(c, host)
 	if err := errors.Join(c.walk(filepath.Join(w.dir, "workspace")), r.flush()); err != nil {
 		return err
 	}

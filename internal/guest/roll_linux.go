@@ -26,6 +26,14 @@ type roll struct {
 	off     bool     // no more files
 }
 
+// newRoll has the collector's frames go there. Without a place for files all go through the session.
+func newRoll(c *collector, session io.ReadWriter) *roll {
+	r := &roll{collector: c, session: session, off: c.beside == ""}
+	c.frames = guestproto.NewFrames(r)
+	c.frames.Hold()
+	return r
+}
+
 func (r *roll) Read(b []byte) (int, error) { return r.session.Read(b) }
 
 func (r *roll) Write(b []byte) (int, error) {

@@ -19,7 +19,7 @@ import (
 
 // rolledUp collects 50 files of 10,000 bytes and one large one, and gives what went through the session and the number
 // of files laid out. What a host would read is held to be the same as without.
-func rolledUp(t *testing.T, change func(*roll)) (session *bytes.Buffer, laid int) {
+func rolledUp(t *testing.T, change func(*roll)) (_ *bytes.Buffer, laid int) {
 	t.Helper()
 	ws, out := newOut(t)
 	for i := range 50 {
@@ -27,17 +27,21 @@ func rolledUp(t *testing.T, change func(*roll)) (session *bytes.Buffer, laid int
 	}
 	want := collected(t, ws, wide, nil)
 
-	session = &bytes.Buffer{}
-	c := newCollector(nil, wide)
-	c.beside = t.TempDir()
-	r := &roll{collector: c, session: session}
-	change(r)
-	c.frames = guestproto.NewFrames(r)
-	c.frames.Hold()
-	require.NoError(t, c.walk(ws))
-	require.NoError(t, r.flush())
+	session, c := rolled(t, ws, change)
 	require.Equal(t, want, words(t, spliced(t, session.Bytes(), c.beside)))
 	return session, c.laid
+}
+
+// rolled collects what is in the workspace, with a directory of its own for files beside the session.
+func rolled(t *testing.T, ws string, change func(*roll)) (*bytes.Buffer, *collector) {
+	t.Helper()
+	session, c := &bytes.Buffer{}, newCollector(nil, wide)
+	c.beside = t.TempDir()
+	r := newRoll(c, session)
+	change(r)
+	require.NoError(t, c.walk(ws))
+	require.NoError(t, r.flush())
+	return session, c
 }
 
 // spliced puts what lies beside in its place.
@@ -101,16 +105,9 @@ func TestRoll(t *testing.T) {
 	t.Run("little", func(t *testing.T) {
 		ws, out := newOut(t)
 		require.NoError(t, os.WriteFile(filepath.Join(out, "f"), []byte(strings.Repeat("x", 1000)), 0o600))
-		var session bytes.Buffer
-		c := newCollector(nil, wide)
-		c.beside = t.TempDir()
-		r := &roll{collector: c, session: &session}
-		c.frames = guestproto.NewFrames(r)
-		c.frames.Hold()
-		require.NoError(t, c.walk(ws))
-		require.NoError(t, r.flush())
+		session, c := rolled(t, ws, func(*roll) {})
 		require.Zero(t, c.laid)
-		require.Equal(t, []string{"f=" + strings.Repeat("x", 1000)}, words(t, &session))
+		require.Equal(t, []string{"f=" + strings.Repeat("x", 1000)}, words(t, session))
 	})
 }
 
